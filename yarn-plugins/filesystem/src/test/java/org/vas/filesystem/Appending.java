@@ -14,10 +14,14 @@ final class Appending {
 
   private Appending() {}
 
-  /** MOUNT, and "hold" or a number of lines that it appends, each by a stream of its own. */
+  /**
+   * MOUNT, "hold" or a number of lines that it appends, each by a stream of its own, and true where
+   * the site guarantees one writer.
+   */
   public static void main(String[] args) throws Exception {
     Configuration conf = new Configuration();
     conf.set("vas.lustre.mount", args[0]);
+    conf.setBoolean("vas.lustre.one-writer", args.length > 2 && args[2].equals("true"));
     FileSystem files = TestMount.fileSystem(conf);
     if (args[1].equals("hold")) {
       hold(files);
@@ -49,6 +53,7 @@ final class Appending {
       return true;
     } catch (IOException e) {
       if (!String.valueOf(e.getMessage()).contains("is being written")) {
+        Forked.tell(e.getMessage());
         throw e;
       }
       return false;

@@ -29,8 +29,20 @@ final class Forked implements Closeable {
   /** Starts a main class; what it writes to stderr appears among the tests' own output. */
   static Forked start(Class<?> main, Map<String, String> environment, String... arguments)
       throws IOException {
-    List<String> command = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+    return start(List.of(), main, environment, arguments);
+  }
+
+  /** Starts a main class with other mounts in /proc/self/mounts than there are; needs root. */
+  static Forked seeingMounts(Path list, Class<?> main, String... arguments) throws IOException {
+    String script = "mount --bind \"$1\" /proc/$$/mounts && shift && exec \"$@\"";
+    return start(List.of("unshare", "-m", "sh", "-euc", script, "sh", list.toString()), main,
+        Map.of(), arguments);
+  }
+
+  private static Forked start(List<String> before, Class<?> main,
+      Map<String, String> environment, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(before);
+    command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
         "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
         System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -23,6 +24,8 @@ import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 /** Several writers of one file: one of them is told, and no byte is lost without a word. */
@@ -199,6 +202,26 @@ class WritersTest {
       new WriterLocks(true, () -> scope).append(local("a"), local("a")).close();
     }
     new WriterLocks(false, () -> scope("flock")).append(local("a"), local("a")).close();
+  }
+
+  /** By the file system as jobs have it, on a mount that the kernel's list calls Lustre's. */
+  @ParameterizedTest
+  @CsvSource({"localflock, false, false", "localflock, true, true", "flock, false, true"})
+  void D2_theMountAndTheKeyDecideWhetherAJobMayAppend(String option, String guaranteed,
+      boolean appends) throws Exception {
+    assumeTrue(new Descriptors().user() == 0, "run as root: a list of mounts is replaced");
+    java.nio.file.Path mount = TestMount.mount(conf).toRealPath();
+    Files.writeString(local("log"), "");
+    java.nio.file.Path list = Files.writeString(mount.resolveSibling("mounts"),
+        "s:/lab " + mount + " lustre rw," + option + " 0 0\n");
+    try (Forked one = Forked.seeingMounts(list, Appending.class, mount.toString(), "1",
+        guaranteed)) {
+      String told = String.valueOf(one.line());
+      String refused = local("log") + ": cannot be appended to: Lustre is mounted with localflock";
+      assertTrue(appends ? told.equals("1") : told.startsWith(refused), told);
+      assertEquals(appends ? 0 : 1, one.status());
+    }
+    assertEquals(appends ? 1 : 0, Appending.lines(mount));
   }
 
   private static LockScope scope(String option) {

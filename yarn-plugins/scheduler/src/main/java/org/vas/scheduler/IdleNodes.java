@@ -15,6 +15,7 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
+import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
@@ -31,6 +32,9 @@ final class IdleNodes {
   private Map<String, RMNode> builtFrom;
   private long builtAt;
   private List<Room> rooms = List.of();
+
+  /** No node has more of any resource left: what does not fit here fits on none. */
+  private Resource most = Resources.none();
   private final Map<Ask, Set<String>> byAsk = new HashMap<>();
 
   IdleNodes(RMContext rm, RmNodes known, LongSupplier clockMillis) {
@@ -93,9 +97,14 @@ final class IdleNodes {
   // Concurrent: an attempt goes through it while others take hosts out.
   private Set<String> find(Ask ask) {
     Set<String> hosts = ConcurrentHashMap.newKeySet();
+    ResourceCalculator calculator = rm.getScheduler().getResourceCalculator();
+    // While all nodes are full, asks of a thousand sizes do not go through all nodes each.
+    if (!Resources.fitsIn(calculator, ask.size, most)) {
+      return hosts;
+    }
     for (Room room : rooms) {
       if ((room.partition.equals(ask.partition) || (ask.partition.isEmpty() && room.shared))
-          && Resources.fitsIn(rm.getScheduler().getResourceCalculator(), ask.size, room.left)) {
+          && Resources.fitsIn(calculator, ask.size, room.left)) {
         hosts.add(room.host);
       }
     }
@@ -112,14 +121,17 @@ final class IdleNodes {
     builtAt = now;
     byAsk.clear();
     List<Room> found = new ArrayList<>();
+    most = Resources.clone(Resources.none());
     Map<String, Boolean> shared = new HashMap<>();
     nodes.forEach((host, node) -> {
       SchedulerNode scheduled = node.getState() == NodeState.RUNNING
           ? rm.getScheduler().getSchedulerNode(node.getNodeID()) : null;
       if (scheduled != null) {
         String partition = scheduled.getPartition();
-        found.add(new Room(host, partition, shared.computeIfAbsent(partition, this::isShared),
-            scheduled.getUnallocatedResource()));
+        Resource left = scheduled.getUnallocatedResource();
+        most = Resources.componentwiseMax(most, left);
+        boolean lent = shared.computeIfAbsent(partition, this::isShared);
+        found.add(new Room(host, partition, lent, left));
       }
     });
     rooms = found;

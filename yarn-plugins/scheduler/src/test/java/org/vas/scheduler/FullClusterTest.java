@@ -23,6 +23,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeAddedSchedulerEvent;
+import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
+import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,9 +53,21 @@ class FullClusterTest {
   private RmNodes nodes;
   private SiteRacks racks;
 
-  /** Counts how often one node is looked up. */
+  /** Counts how often one node is looked up, and how often an ask is compared with room. */
   public static final class Counting extends CapacityScheduler {
+    private static final AtomicLong FITS = new AtomicLong();
     private final AtomicLong lookups = new AtomicLong();
+
+    @Override
+    public ResourceCalculator getResourceCalculator() {
+      return new DefaultResourceCalculator() {
+        @Override
+        public boolean fitsIn(Resource smaller, Resource bigger) {
+          FITS.incrementAndGet();
+          return super.fitsIn(smaller, bigger);
+        }
+      };
+    }
 
     @Override
     public FiCaSchedulerNode getSchedulerNode(NodeId node) {
@@ -164,6 +178,21 @@ class FullClusterTest {
     System.out.printf("%d nodes x %d applications, full, each node looked at: %d look-ups, %d ms%n",
         NODES, few, made, (System.nanoTime() - started) / 1_000_000);
     assertTrue(made >= (long) few * PRIORITIES.length * NODES, made + " look-ups");
+  }
+
+  /** Each application asks for containers of a size of its own. */
+  @Test
+  void P2_sizesOfManyApplicationsAreNotComparedWithEachFullNode() {
+    nodes(1024);
+    IdleNodes idle = new IdleNodes(rm.getRMContext(), nodes, now::get);
+    long before = Counting.FITS.get();
+    for (int app = 0; app < APPLICATIONS; app++) {
+      assertEquals(0, idle.withRoom("", Resource.newInstance(2048 + app, 1)).size());
+    }
+    long made = Counting.FITS.get() - before;
+    // The scheduler compares a few of its own meanwhile.
+    assertTrue(made < 2 * APPLICATIONS, made + " comparisons");
+    assertEquals(NODES, idle.withRoom("", Resource.newInstance(1024, 1)).size());
   }
 
   @Test
