@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -144,3 +145,17 @@ def test_a_master_that_a_node_may_lack_is_left_out(
     assert (master(made) is None) == (why is not None)
     assert (made.cold or "").startswith(why or "")
     assert (made.cold is None) == (why is None)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("kind", ["fifo", "device", "directory", "link loop"])
+def test_O7_what_is_no_jar_at_its_name_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
+    jar = tmp_path / JAR
+    if kind == "fifo":
+        os.mkfifo(jar)
+    elif kind == "directory":
+        jar.mkdir()
+    else:
+        jar.symlink_to("/dev/zero" if kind == "device" else jar)
+    made = planned({CLASS_PATH: str(jar)})
+    assert master(made) is None and made.cold is not None
