@@ -145,6 +145,16 @@ def test_the_argument_file_has_the_jars_first(
     assert last.startswith(f'-cp "{tmp_path}/a.jar:{tmp_path}:job.jar/job.jar:')
 
 
+def test_a_client_has_no_class_path_of_a_job(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jar").touch()
+    class_path = ["--classpath", f"{tmp_path}:{tmp_path}/*"]
+    assert run_command(["cds", "arguments", "--of", "client", *class_path]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f'-cp "{tmp_path}/a.jar:{tmp_path}"'
+
+
 def test_status_says_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.jar").touch()
     where = ["--directory", str(tmp_path), "--classpath", str(tmp_path / "a.jar")]

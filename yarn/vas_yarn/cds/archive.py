@@ -213,10 +213,14 @@ def jvm_flags(archive: Path) -> tuple[str, ...]:
     return (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *in_place)
 
 
-def class_path_argument(jars: str, directories: Sequence[Path | str]) -> str:
+def class_path_argument(
+    jars: str, directories: Sequence[Path | str], *, of_a_job: bool = True
+) -> str:
     """Returns the class path line of an argument file: jars by name, then directories.
 
     The JVM maps an archive only if the class path starts with the jars it was made of, and
-    YARN's own starts with the container's directory.
+    YARN's own starts with the container's directory. `of_a_job` adds what a container has of
+    the job: a client must not load classes of the directory that it is started in.
     """
-    return f'-cp "{":".join((jars, *map(str, directories), *_OF_THE_JOB))}"'
+    job = _OF_THE_JOB if of_a_job else ()
+    return f'-cp "{":".join((jars, *map(str, directories), *job))}"'

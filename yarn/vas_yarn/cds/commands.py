@@ -85,17 +85,26 @@ def status(directory: Path, classpath: str | None, as_json: bool) -> int:
 @cds.command()
 @_directory
 @_class_path
-def arguments(directory: Path, classpath: str | None) -> None:
-    """Print the argument file by which tasks use the archive: flags, and the class path.
+@click.option(
+    "--of",
+    "user",
+    type=click.Choice(("tasks", "client")),
+    default="tasks",
+    show_default=True,
+    help="JVMs that read the file: tasks' and masters', or a client's, without a job's files.",
+)
+def arguments(directory: Path, classpath: str | None, user: str) -> None:
+    """Print the argument file by which JVMs use the archive: flags, and the class path.
 
     \b
-    Example: vas cds arguments > /etc/hadoop/conf/vas-child.args
+    Examples: vas cds arguments > /etc/hadoop/conf/vas-child.args
+              vas cds arguments --of client > /etc/hadoop/conf/vas-client.args
     """
     found = ClassPath.of(classpath or hadoop_class_path())
     jars = ":".join(map(str, found.jars))
     for line in (
         *jvm_flags(ClassArchive(directory).file),
-        class_path_argument(jars, found.directories),
+        class_path_argument(jars, found.directories, of_a_job=user == "tasks"),
     ):
         click.echo(line)
 
