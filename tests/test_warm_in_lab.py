@@ -8,21 +8,16 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vas_core.polling import poll
-from vas_core.root import Root
 from vas_lab.lab import Lab
-from vas_lab.procfs import processes
 from vas_tests.faults import (
     MANIFEST,
     PATIENCE_SECONDS,
     REDUCERS,
-    FaultyJob,
     Point,
     attempt,
     digests,
@@ -30,21 +25,11 @@ from vas_tests.faults import (
     finished,
 )
 from vas_tests.in_lab import history
-from vas_tests.leftovers import command_line
+from vas_tests.warm import COLD, MAPS, WARM, command, is_held, jvms
 from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
 
-_MAPS = 12
-# One container on each node at a time, for maps and reducers alike.
-_COLD = {
-    "probe.maps": str(_MAPS),
-    "mapreduce.map.memory.mb": "600",
-    "mapreduce.reduce.memory.mb": "600",
-    "yarn.app.mapreduce.am.command-opts": "-Xmx300m org.vas.app.VasAppMaster",
-    "vas.containers.reuse": "off",
-}
-_WARM = _COLD | {"vas.containers.reuse": "on"}
 # Counters of what the machine did, and of what was on the task's own host: no two runs have them
 # alike.
 _MEASURED = (
@@ -62,7 +47,7 @@ _MEASURED = (
 @pytest.fixture(scope="module")
 def cold(lab: Lab) -> JobResult:
     """The job with a JVM for each task."""
-    with faulty_job(lab, "cold", conf=_COLD) as job:
+    with faulty_job(lab, "cold", conf=COLD) as job:
         return job.succeeded()
 
 
@@ -70,7 +55,7 @@ def cold(lab: Lab) -> JobResult:
 def output(lab: Lab, cold: JobResult) -> dict[str, str]:
     """Its output: file -> SHA-256."""
     found = digests(lab, "cold")
-    assert cold.total_maps == _MAPS
+    assert cold.total_maps == MAPS
     assert len(found) == REDUCERS
     return found
 
@@ -78,7 +63,7 @@ def output(lab: Lab, cold: JobResult) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def warm(lab: Lab, output: dict[str, str]) -> JobResult:
     """The job in containers that are used again; its output is the same."""
-    with faulty_job(lab, "warm", conf=_WARM) as job:
+    with faulty_job(lab, "warm", conf=WARM) as job:
         result = job.succeeded()
     assert digests(lab, "warm") == output
     return result
@@ -115,7 +100,7 @@ def as_list(found: Any) -> list[Any]:
 
 def test_a_container_runs_several_tasks(lab: Lab, warm: JobResult) -> None:
     containers = [each["assignedContainerId"] for each in attempts(lab, warm).values()]
-    assert len(containers) == _MAPS + REDUCERS
+    assert len(containers) == MAPS + REDUCERS
     assert len(set(containers)) <= 6
 
 
@@ -130,20 +115,38 @@ def test_each_task_counts_what_it_counts_alone(lab: Lab, cold: JobResult, warm: 
             if not any(part in name for part in _MEASURED):
                 assert found.get(name, 0) + shorter == expected.get(name, 0), (task, name)
         assert min(found.values()) >= 0
+    # A baseline that was not set again would count earlier tasks' time too.
+    used = [sum(each["CPU_MILLISECONDS"] for each in job.values()) for job in (alone, together)]
+    assert used[1] <= 1.2 * used[0]
 
 
 def test_each_attempt_has_logs_of_its_own(lab: Lab, warm: JobResult) -> None:
     found = attempts(lab, warm)
-    first: dict[str, str] = {}
-    for name, each in sorted(found.items(), key=lambda item: item[1]["startTime"]):
-        first.setdefault(each["assignedContainerId"], name)
-    for name, each in found.items():
-        container = each["assignedContainerId"]
-        file = "syslog" if first[container] == name else f"syslog-{name}"
-        text = log(lab, container, file)
+    for name in found:
+        text = log_of(lab, found, name, "syslog")
         assert f"Task '{name}' done." in text
         others = [other for other in found if other != name and f"Task '{other}' done." in text]
         assert others == []
+
+
+def test_each_reduce_has_a_shuffle_log_of_its_own(lab: Lab, output: dict[str, str]) -> None:
+    conf = WARM | {"vas.shuffle.enabled": "false"}
+    with faulty_job(lab, "warm-stock", conf=conf) as job:
+        result = job.succeeded()
+    assert digests(lab, "warm-stock") == output
+    found = attempts(lab, result)
+    reduces = [name for name in found if "_r_" in name]
+    for name in reduces:
+        text = log_of(lab, found, name, "syslog.shuffle")
+        assert [each for each in reduces if f"{each}: Got " in text] == [name]
+
+
+def log_of(lab: Lab, found: dict[str, dict[str, Any]], name: str, file: str) -> str:
+    """A log of an attempt: only the first one of a container has it without its name."""
+    container = found[name]["assignedContainerId"]
+    here = [other for other in found if found[other]["assignedContainerId"] == container]
+    first = min(here, key=lambda other: found[other]["startTime"])
+    return log(lab, container, file if first == name else f"{file}-{name}")
 
 
 def test_the_commands_print_the_logs_of_each_attempt(lab: Lab, warm: JobResult) -> None:
@@ -155,11 +158,6 @@ def test_the_commands_print_the_logs_of_each_attempt(lab: Lab, warm: JobResult) 
         assert f"Container: {each['assignedContainerId']} " in whole
 
 
-def command(lab: Lab, name: str, *words: str) -> str:
-    """What `yarn logs` or `mapred job` prints, by the class that the program calls."""
-    return lab.call(["hadoop", f"org.apache.hadoop.{name}", *words]).stdout
-
-
 def log(lab: Lab, container: str, file: str) -> str:
     """A file of a container's logs, as the history server shows it."""
     manager = lab.spec.cluster.yarn.resourcemanager.name
@@ -169,14 +167,14 @@ def log(lab: Lab, container: str, file: str) -> str:
 
 def test_off_gives_each_task_a_container(lab: Lab, cold: JobResult) -> None:
     containers = {each["assignedContainerId"] for each in attempts(lab, cold).values()}
-    assert len(containers) == _MAPS + REDUCERS
+    assert len(containers) == MAPS + REDUCERS
 
 
 def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
     lab: Lab, output: dict[str, str]
 ) -> None:
     point = Point("second", "VasChild", "rename", f"m_000009_0.*{MANIFEST}")
-    with faulty_job(lab, "warm-killed", point, conf=_WARM) as job:
+    with faulty_job(lab, "warm-killed", point, conf=WARM) as job:
         job.kill("second")
         job.succeeded()
         assert set(job.failed()) == {"m_000009_0"}
@@ -185,7 +183,7 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
 
 def test_a_task_that_exits_costs_its_own_attempt_alone(lab: Lab, output: dict[str, str]) -> None:
     point = Point("exits", "VasChild", "rename", f"m_000009_0.*{MANIFEST}", action="exit:7")
-    with faulty_job(lab, "warm-exits", point, conf=_WARM) as job:
+    with faulty_job(lab, "warm-exits", point, conf=WARM) as job:
         job.succeeded()
         assert set(job.failed()) == {"m_000009_0"}
         assert "Exit code: 7" in job.failed()["m_000009_0"]
@@ -196,7 +194,7 @@ def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
     lab: Lab, output: dict[str, str]
 ) -> None:
     point = Point("reads", "VasChild", "open", f"m_000009_0.*{MANIFEST}")
-    with faulty_job(lab, "warm-lost", point, conf=_WARM) as job:
+    with faulty_job(lab, "warm-lost", point, conf=WARM) as job:
         job.held("reads")
         shutil.rmtree(job.output_of("m_000009_0"))
         job.release("reads")
@@ -208,10 +206,10 @@ def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
 
 def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str, str]) -> None:
     point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
-    patient = _WARM | {"vas.containers.reuse.idle-time": "10m"}
+    patient = WARM | {"vas.containers.reuse.idle-time": "10m"}
     with faulty_job(lab, "warm-idle", point, conf=patient) as job:
         held = job.held("last")
-        finished(job, {f"m_{task:06}_0" for task in range(_MAPS - 1)})
+        finished(job, {f"m_{task:06}_0" for task in range(MAPS - 1)})
         waiting = [pid for pid in jvms(job) if not is_held(pid, held.pid)]
         assert waiting
         for pid in waiting:
@@ -226,10 +224,10 @@ def test_jvms_that_hang_while_they_wait_are_ended_and_get_no_task(
     lab: Lab, output: dict[str, str]
 ) -> None:
     point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
-    patient = _WARM | {"vas.containers.reuse.idle-time": "10m"}
+    patient = WARM | {"vas.containers.reuse.idle-time": "10m"}
     with faulty_job(lab, "warm-hung", point, conf=patient) as job:
         held = job.held("last")
-        finished(job, {f"m_{task:06}_0" for task in range(_MAPS - 1)})
+        finished(job, {f"m_{task:06}_0" for task in range(MAPS - 1)})
         waiting = {pid for pid in jvms(job) if not is_held(pid, held.pid)}
         assert waiting
         for pid in waiting:
@@ -245,7 +243,7 @@ def test_jvms_that_hang_while_they_wait_are_ended_and_get_no_task(
 def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
     lab: Lab, output: dict[str, str]
 ) -> None:
-    conf = _WARM | {"mapreduce.map.speculative": "true", "vas.containers.reuse.idle-time": "10m"}
+    conf = WARM | {"mapreduce.map.speculative": "true", "vas.containers.reuse.idle-time": "10m"}
     slow = Point("slow", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
     with faulty_job(lab, "warm-slow", slow, conf=conf) as job:
         held = job.held("slow")
@@ -258,31 +256,11 @@ def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
     assert digests(lab, "warm-slow") == output
 
 
-def jvms(job: FaultyJob) -> Iterator[int]:
-    """The JVMs of a job's tasks, as process ids outside the lab."""
-    for process in processes(Root()):
-        words = command_line(process.pid).split()
-        if (
-            words
-            and words[0].endswith("/java")
-            and "org.apache.hadoop.mapred.VasChild" in words
-            and any(job.number in word for word in words)
-        ):
-            yield process.pid
-
-
-def is_held(pid: int, held: int) -> bool:
-    """Whether a process is the one that a point holds, by its id in the lab's namespace."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    (line,) = (line for line in status.splitlines() if line.startswith("NSpid:"))
-    return str(held) in line.split()
-
-
 def test_a_killed_master_leaves_no_jvm_and_the_next_one_goes_on(
     lab: Lab, output: dict[str, str]
 ) -> None:
     point = Point("tenth", attempt("m_000000_0"), "rename", MANIFEST)
-    with faulty_job(lab, "warm-master", point, conf=_WARM) as job:
+    with faulty_job(lab, "warm-master", point, conf=WARM) as job:
         job.held("tenth")
         old = list(jvms(job))
         job.kill_master()

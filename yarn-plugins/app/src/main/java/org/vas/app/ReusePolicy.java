@@ -27,7 +27,16 @@ final class ReusePolicy {
       + "\\.(format|key|value))|.*\\.(codecs|serializations)");
   private static final Pattern WORD = Pattern.compile("(?<=^|[,;\\s])[A-Za-z_$][\\w$]*(?=$|[,;\\s])");
 
+  // The master replaces parts of Hadoop's: with those of another release it was never run.
+  private static final Pattern KNOWN_HADOOP = Pattern.compile("3\\.5\\..*");
+
   private ReusePolicy() {}
+
+  /** Returns why no job's containers run several tasks with a version of Hadoop; empty if they may. */
+  static Optional<String> unknownHadoop(String version) {
+    return KNOWN_HADOOP.matcher(version).matches() ? Optional.empty()
+        : Optional.of("Hadoop " + version + " is not known to VasAppMaster, which knows 3.5");
+  }
 
   /** Returns why a job's containers run one task each; empty when they may run several. */
   static Optional<String> refusal(Configuration job) {

@@ -18,6 +18,7 @@ import org.apache.hadoop.mapreduce.v2.util.MRWebAppUtil;
 import org.apache.hadoop.util.ExitUtil;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.hadoop.util.Time;
+import org.apache.hadoop.util.VersionInfo;
 import org.apache.hadoop.yarn.YarnUncaughtExceptionHandler;
 import org.apache.hadoop.yarn.api.ApplicationConstants;
 import org.apache.hadoop.yarn.api.ApplicationConstants.Environment;
@@ -51,7 +52,8 @@ public final class VasAppMaster extends MRAppMaster {
       Thread.setDefaultUncaughtExceptionHandler(new YarnUncaughtExceptionHandler());
       JobConf job = new JobConf(new YarnConfiguration());
       job.addResource(new Path(MRJobConfig.JOB_CONF_FILE));
-      Optional<String> refusal = ReusePolicy.refusal(job);
+      Optional<String> refusal = ReusePolicy.refusal(job)
+          .or(() -> ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
       if (refusal.isPresent()) {
         LOG.info("Each task has a container of its own: {}", refusal.get());
         MRAppMaster.main(arguments);

@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * <p>Between two heartbeats to the ResourceManager it runs rounds of its own as soon as a container
  * is ready: the same heartbeat, with an answer that holds nothing but the pool's.
  */
-final class WarmAllocator extends RMContainerAllocator {
+class WarmAllocator extends RMContainerAllocator {
   private static final Logger LOG = LoggerFactory.getLogger(WarmAllocator.class);
   // As RMContainerAllocator has them, where other packages cannot see them.
   private static final Priority MAP = Priority.newInstance(20);

@@ -14,6 +14,7 @@ import org.apache.hadoop.yarn.api.records.Resource;
 /** Attempts and containers of one job. */
 final class Attempts {
   private static final ApplicationId APPLICATION = ApplicationId.newInstance(1700000000000L, 1);
+  static final ApplicationAttemptId MASTER = ApplicationAttemptId.newInstance(APPLICATION, 1);
 
   private Attempts() {}
 
@@ -28,7 +29,7 @@ final class Attempts {
 
   static Container container(int number, String host) {
     ContainerId id =
-        ContainerId.newContainerId(ApplicationAttemptId.newInstance(APPLICATION, 1), number);
+        ContainerId.newContainerId(MASTER, number);
     return Container.newInstance(id, NodeId.newInstance(host, 8041), host + ":8042",
         Resource.newInstance(512, 1), Priority.newInstance(20), null);
   }

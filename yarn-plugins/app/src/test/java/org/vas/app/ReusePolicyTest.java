@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.util.VersionInfo;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -100,6 +102,15 @@ class ReusePolicyTest {
     job.set("vas.containers.reuse", "on");
     job.setBoolean(key, true);
     assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(key));
+  }
+
+  @Test
+  void aHadoopThatIsNotKnownIsSaid() {
+    assertEquals(Optional.empty(), ReusePolicy.unknownHadoop("3.5.0"));
+    for (String other : List.of("3.4.2", "3.50.0", "4.0.0", "Unknown")) {
+      assertTrue(ReusePolicy.unknownHadoop(other).orElseThrow().startsWith("Hadoop " + other));
+    }
+    assertEquals(Optional.empty(), ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
   }
 
   @Test

@@ -18,10 +18,12 @@ import org.apache.hadoop.security.token.Token;
 final class AnotherTask implements AutoCloseable {
   private final TaskUmbilicalProtocol master;
   private final JvmContext context;
+  private final JobConf job;
 
-  private AnotherTask(TaskUmbilicalProtocol master, JvmContext context) {
+  private AnotherTask(TaskUmbilicalProtocol master, JvmContext context, JobConf job) {
     this.master = master;
     this.context = context;
+    this.job = job;
   }
 
   /**
@@ -38,20 +40,25 @@ final class AnotherTask implements AutoCloseable {
     Token<JobTokenIdentifier> token =
         TokenCache.getJobToken(UserGroupInformation.getCurrentUser().getCredentials());
     SecurityUtil.setTokenService(token, address);
-    UserGroupInformation job =
+    UserGroupInformation user =
         UserGroupInformation.createRemoteUser(first.getJobID().toString());
-    job.addToken(token);
-    JobConf conf = new JobConf(MRJobConfig.JOB_CONF_FILE);
-    TaskUmbilicalProtocol master = job.doAs(
+    user.addToken(token);
+    JobConf job = new JobConf(MRJobConfig.JOB_CONF_FILE);
+    TaskUmbilicalProtocol master = user.doAs(
         (PrivilegedExceptionAction<TaskUmbilicalProtocol>) () -> RPC.getProxy(
-            TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, conf,
+            TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, job,
             new OwnSockets()));
-    return new AnotherTask(master, new JvmContext(jvm, WarmListener.ASKS_FOR_MORE));
+    return new AnotherTask(master, new JvmContext(jvm, WarmListener.ASKS_FOR_MORE), job);
   }
 
   /** Returns null when this JVM is to wait, else whether it is to end. */
   JvmTask ask() throws IOException {
     return master.getTask(context);
+  }
+
+  /** Returns the job's configuration, as no task has changed it. */
+  JobConf job() {
+    return job;
   }
 
   @Override

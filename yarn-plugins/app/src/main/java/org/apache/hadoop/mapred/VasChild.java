@@ -35,7 +35,7 @@ public final class VasChild {
         if (next == null) {
           return;
         }
-        logs.begin(next.getTaskID());
+        logs.begin(next.getTaskID(), another.job());
         YarnChild.main(arguments);
         logs.end();
         unfit = state.restore();

@@ -1,0 +1,134 @@
+"""Warm containers on daemons that restart with work preserved, and that claim containers back.
+
+A lab of its own: its NodeManagers recover their containers, and its queues preempt.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
+from vas_lab.control import ControlRequest
+from vas_lab.hadoop.daemons import node_manager
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_tests.faults import (
+    MANIFEST,
+    PATIENCE_SECONDS,
+    REDUCERS,
+    FaultyJob,
+    Point,
+    digests,
+    faulty_job,
+    finished,
+)
+from vas_tests.warm import COLD, MAPS, PATIENT, is_held, jvms
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.nightly,
+    pytest.mark.timeout(900),
+]
+
+_STATE = REPOSITORY / "build" / "lab" / "warm-daemons"
+_RECOVERING = {
+    "yarn.nodemanager.recovery.enabled": "true",
+    "yarn.nodemanager.recovery.supervised": "true",
+    "yarn.nodemanager.recovery.dir": f"{_STATE}/nodes/${{env.VAS_NODE}}/recovery",
+}
+_QUEUES = "yarn.scheduler.capacity.root"
+_PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption"
+_PREEMPTING = {
+    f"{_QUEUES}.queues": "default,claiming",
+    f"{_QUEUES}.default.capacity": "10",
+    f"{_QUEUES}.default.user-limit-factor": "10",
+    f"{_QUEUES}.claiming.capacity": "90",
+    f"{_QUEUES}.claiming.acl_submit_applications": "*",
+    "yarn.resourcemanager.scheduler.monitor.enable": "true",
+    f"{_PREEMPTION}.monitoring_interval": "500",
+    f"{_PREEMPTION}.total_preemption_per_round": "1.0",
+    f"{_PREEMPTION}.natural_termination_factor": "1.0",
+    # YARN claims, and does not take: what ends a container here, its master has given back.
+    f"{_PREEMPTION}.max_wait_before_kill": "3600000",
+}
+_LAST = Point("last", "VasChild", "rename", f"m_{MAPS - 1:06}_0.*{MANIFEST}")
+
+
+@pytest.fixture(scope="module")
+def own_lab() -> Iterator[Lab]:
+    options = LabOptions(state_dir=_STATE, hosts=4, properties=_RECOVERING | _PREEMPTING)
+    with Lab.start(options, tied=True) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def output(own_lab: Lab) -> dict[str, str]:
+    """The output of the job with a JVM for each task: file -> SHA-256."""
+    with faulty_job(own_lab, "cold", conf=COLD) as job:
+        job.succeeded()
+    found = digests(own_lab, "cold")
+    assert len(found) == REDUCERS
+    return found
+
+
+def waiting(job: FaultyJob) -> set[int]:
+    """The JVMs that wait for a task while the job's last map is held at its end."""
+    held = job.held("last")
+    finished(job, {f"m_{task:06}_0" for task in range(MAPS - 1)})
+    found = {pid for pid in jvms(job) if not is_held(pid, held.pid)}
+    assert found
+    return found
+
+
+def restart(lab: Lab, daemon: str) -> None:
+    """Kills a NodeManager with -9, starts it again, and waits until YARN has it back."""
+
+    def is_alive() -> bool:
+        daemons = lab.ask(ControlRequest(ask="status")).daemons
+        return next(each.pid is not None for each in daemons if each.name == daemon)
+
+    def registrations() -> int:
+        log = lab.spec.logs / f"{daemon}.log"
+        return log.read_text(errors="replace").count("Registered with ResourceManager")
+
+    before = registrations()
+    lab.ask(ControlRequest(ask="signal", daemon=daemon, signal=signal.SIGKILL))
+    poll(is_alive, lambda found: not found, PATIENCE_SECONDS, f"{daemon} to end")
+    lab.ask(ControlRequest(ask="start", daemon=daemon))
+    poll(registrations, lambda now: now > before, PATIENCE_SECONDS, f"{daemon} to be back")
+
+
+def test_containers_outlive_their_node_managers_and_run_more_tasks(
+    own_lab: Lab, output: dict[str, str]
+) -> None:
+    with faulty_job(own_lab, "restarted", _LAST, conf=PATIENT) as job:
+        before = waiting(job) | set(jvms(job))
+        for guest in own_lab.spec.cluster.guests():
+            restart(own_lab, node_manager(guest.name))
+        assert set(jvms(job)) == before
+        job.release("last")
+        assert job.succeeded().counter("CONTAINERS_LAUNCHED") == len(before)
+        assert job.failed() == {}
+        assert all(name.endswith("_0") for name in job.attempts())
+    assert digests(own_lab, "restarted") == output
+
+
+def test_a_container_that_waits_is_given_back_as_soon_as_yarn_claims_it(
+    own_lab: Lab, output: dict[str, str]
+) -> None:
+    with faulty_job(own_lab, "claimed", _LAST, conf=PATIENT) as job:
+        idle = waiting(job)
+        conf = COLD | {"probe.maps": "4", "mapreduce.job.queuename": "claiming"}
+        with faulty_job(own_lab, "claiming", conf=conf) as other:
+            other.succeeded()
+        assert idle - set(jvms(job))
+        job.release("last")
+        job.succeeded()
+        assert job.failed() == {}
+        assert all(name.endswith("_0") for name in job.attempts())
+    assert digests(own_lab, "claimed") == output

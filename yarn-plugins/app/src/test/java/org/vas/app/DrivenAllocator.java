@@ -1,0 +1,26 @@
+package org.vas.app;
+
+import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
+import org.apache.hadoop.yarn.api.ApplicationMasterProtocol;
+
+/** The allocator, whose heartbeats a test counts out. */
+final class DrivenAllocator extends WarmAllocator {
+  private final AnsweringYarn yarn;
+
+  DrivenAllocator(AnsweringYarn yarn, WarmPool pool) {
+    super(null, yarn.context(), new NoopAMPreemptionPolicy(), pool);
+    this.yarn = yarn;
+  }
+
+  @Override
+  protected ApplicationMasterProtocol createSchedulerProxy() {
+    return yarn;
+  }
+
+  @Override
+  protected void startAllocatorThread() {}
+
+  void beat() throws Exception {
+    heartbeat();
+  }
+}
