@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from vas_core.cli import run_command
-from vas_yarn.cds.archive import ArchiveState, ClassArchive, Ingredients, jvm_flags
+from vas_yarn.cds.archive import ArchiveKind, ArchiveState, ClassArchive, Ingredients, jvm_flags
 from vas_yarn.cds.class_path import ClassPath, java_home
+from vas_yarn.cds.training import FIRST_JDK
+from vas_yarn.jars import find_hadoop
 
 _MAIN = "import java.util.*; public class Main { public static void main(String[] a) {} }"
 _PACKAGED = "package org.vas; public class Task { public static void main(String[] a) {} }"
@@ -173,3 +175,60 @@ def test_a_class_path_without_jars_is_one_line(
     assert capsys.readouterr().err == (
         f"vas: class path '{class_path}': no jar in it; give --classpath\n"
     )
+
+
+@pytest.mark.parametrize("version", ["17.0.15+6", "24.0.1", ""])
+def test_the_cache_of_a_training_run_needs_its_jdk(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+) -> None:
+    (tmp_path / "a.jar").touch()
+    (tmp_path / "release").write_text(f'JAVA_RUNTIME_VERSION="{version}"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    where = ["--directory", str(tmp_path / "cds"), "--classpath", f"{tmp_path}/*"]
+    assert run_command(["cds", "build", "--kind", "aot", *where]) == 2
+    assert capsys.readouterr().err == (
+        f"vas: {tmp_path}: JDK {version or 'of no known version'} has no cache of this kind;"
+        f" set JAVA_HOME to JDK {FIRST_JDK} or later, or use --kind cds\n"
+    )
+
+
+def test_a_training_run_needs_hadoop_s_examples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.jar").touch()
+    (tmp_path / "release").write_text('JAVA_RUNTIME_VERSION="25.0.3+9-LTS"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    where = ["--directory", str(tmp_path / "cds"), "--classpath", f"{tmp_path}/*"]
+    assert run_command(["cds", "build", "--kind", "aot", *where]) == 2
+    assert capsys.readouterr().err.startswith(
+        "vas: training run: no hadoop-mapreduce-examples-*.jar"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_training_run_makes_a_cache_that_jvms_map_and_an_older_jdk_passes_over(
+    tmp_path: Path,
+) -> None:
+    jdks = [
+        path
+        for path in Path("/usr/lib/jvm").glob(f"*{FIRST_JDK}*")
+        if (path / "bin/javac").exists()
+    ]
+    if not jdks:
+        pytest.skip(f"no JDK {FIRST_JDK} in /usr/lib/jvm")
+    jars = tuple(sorted(find_hadoop().glob("*.jar")))
+    archive, wanted = ClassArchive(tmp_path, ArchiveKind.AOT), Ingredients(jdks[0], jars)
+    assert archive.build(wanted)
+    assert not archive.build(wanted)
+    assert archive.state(wanted) is ArchiveState.FITS
+    class_path = ":".join(map(str, jars))
+    shown = ("-Xlog:class+load", "-cp", class_path, "org.apache.hadoop.util.VersionInfo")
+    for home, mapped in ((jdks[0], True), (java_home(), False)):
+        argv = [home / "bin/java", *jvm_flags(archive.file), *shown]
+        done = subprocess.run(argv, check=True, capture_output=True, text=True)
+        found = "org.apache.hadoop.util.VersionInfo source: shared objects file" in done.stdout
+        assert found is (mapped or home.samefile(jdks[0]))

@@ -24,6 +24,7 @@ from vas_core.files import fsync_directory, make_directories, write_atomically
 from vas_core.predictable_names import CDS_CLASSES
 from vas_core.process import run
 from vas_core.safe_open import open_own
+from vas_yarn.cds.training import check_jdk, train
 
 DEFAULT_DIRECTORY = Path("/var/lib/vas/cds")
 CLASSES = Path(__file__).with_name("classes.txt")
@@ -42,6 +43,13 @@ class ArchiveState(Enum):
     MISSING = "missing"
     STALE = "stale"
     DAMAGED = "damaged"
+
+
+class ArchiveKind(Enum):
+    """The two kinds: classes by a list (any JDK), and what a training run linked (JDK 25)."""
+
+    CDS = "cds"
+    AOT = "aot"
 
 
 class ArchiveRecord(BaseModel):
@@ -91,10 +99,12 @@ class Ingredients:
 class ClassArchive:
     """The archive in a directory, which only its owner may write: what is in it runs in tasks."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, kind: ArchiveKind = ArchiveKind.CDS) -> None:
         self._directory = directory
-        self.file = directory / "hadoop.jsa"
-        self._note = directory / "hadoop.json"
+        self._kind = kind
+        aot = kind is ArchiveKind.AOT
+        self.file = directory / ("hadoop.aot" if aot else "hadoop.jsa")
+        self._note = directory / ("hadoop.aot.json" if aot else "hadoop.json")
 
     def state(self, wanted: Ingredients) -> ArchiveState:
         """Tells whether the archive exists, is whole, and is made of these parts."""
@@ -108,8 +118,11 @@ class ClassArchive:
     def build(self, wanted: Ingredients) -> bool:
         """Makes it, in place of one that does not fit; False if one that fits is there.
 
-        About 10 CPU seconds. JVMs that map the old one keep it. Raises VasError.
+        About 10 CPU seconds. JVMs that map the old one keep it. Raises VasError, and BadInput for
+        a JDK that has no archive of the kind.
         """
+        if self._kind is ArchiveKind.AOT:
+            check_jdk(wanted.java, wanted.java_home)
         self._prepare()
         with _locked(self._directory):
             if self.state(wanted) is ArchiveState.FITS:
@@ -131,7 +144,11 @@ class ClassArchive:
         new, classes = self._directory / ".new.jsa", self._directory / CDS_CLASSES.of()
         try:
             new.unlink(missing_ok=True)
-            _dump(wanted, classes, new)
+            if self._kind is ArchiveKind.AOT:
+                train(wanted.java_home / "bin/java", wanted.jars, new)
+                _try(wanted, f"-XX:AOTCache={new}", "-XX:AOTMode=on")
+            else:
+                _dump(wanted, classes, new)
             new.chmod(0o644)
             _fsync(new)
             made = ArchiveRecord(
@@ -164,8 +181,13 @@ def _dump(wanted: Ingredients, classes: Path, archive: Path) -> None:
     flags = (f"-XX:SharedArchiveFile={archive}", *_QUIET, "-cp", class_path)
     dump = (java, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", *flags)
     run(dump, timeout_seconds=_DUMP_TIMEOUT_SECONDS)
-    # With -Xshare:on the JVM refuses to start without it.
-    run((java, "-Xshare:on", *flags, "-version"), timeout_seconds=_DUMP_TIMEOUT_SECONDS)
+    _try(wanted, "-Xshare:on", f"-XX:SharedArchiveFile={archive}")
+
+
+def _try(wanted: Ingredients, *flags: str) -> None:
+    # With `on` the JVM refuses to start without the archive.
+    words = (*flags, *_QUIET, "-cp", ":".join(map(str, wanted.jars)), "-version")
+    run((wanted.java_home / "bin/java", *words), timeout_seconds=_DUMP_TIMEOUT_SECONDS)
 
 
 def write_class_list(path: Path, text: str) -> None:
@@ -210,6 +232,9 @@ def jvm_flags(archive: Path) -> tuple[str, ...]:
     the address that it was made for.
     """
     in_place = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+    if archive.suffix == ".aot":
+        # A JDK before 24 does not know the option, and would not start.
+        return (f"-XX:AOTCache={archive}", "-XX:+IgnoreUnrecognizedVMOptions", *in_place)
     return (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *in_place)
 
 

@@ -10,6 +10,7 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_yarn.cds.archive import (
     DEFAULT_DIRECTORY,
+    ArchiveKind,
     ArchiveState,
     ClassArchive,
     Ingredients,
@@ -31,6 +32,15 @@ _class_path = click.option(
 )
 
 
+_kind = click.option(
+    "--kind",
+    type=click.Choice([kind.value for kind in ArchiveKind]),
+    default=ArchiveKind.CDS.value,
+    show_default=True,
+    help="Archive of classes by a list, or JDK 25's cache, which a training run makes.",
+)
+
+
 @click.group()
 def cds() -> None:
     """Make the archive of classes that cuts the start of a node's tasks."""
@@ -39,17 +49,19 @@ def cds() -> None:
 @cds.command()
 @_directory
 @_class_path
+@_kind
 @json_option
-def build(directory: Path, classpath: str | None, as_json: bool) -> None:
+def build(directory: Path, classpath: str | None, kind: str, as_json: bool) -> None:
     """Make the archive, if none is there that fits this JDK and these jars.
 
     It takes some 10 CPU seconds, on each node, once for a JDK and a set of jars.
 
     \b
     Examples: vas cds build
+              vas cds build --kind aot
               vas cds build --classpath '/etc/hadoop/conf:/opt/hadoop/share/hadoop/common/*'
     """
-    archive, wanted = ClassArchive(directory), _ingredients(classpath)
+    archive, wanted = ClassArchive(directory, ArchiveKind(kind)), _ingredients(classpath)
     made = archive.build(wanted)
     if as_json:
         print_json({"made": made, **_described(archive, wanted, ArchiveState.FITS)})
@@ -61,8 +73,9 @@ def build(directory: Path, classpath: str | None, as_json: bool) -> None:
 @cds.command()
 @_directory
 @_class_path
+@_kind
 @json_option
-def status(directory: Path, classpath: str | None, as_json: bool) -> int:
+def status(directory: Path, classpath: str | None, kind: str, as_json: bool) -> int:
     """Say whether the archive is there, whole, and made of this JDK and these jars.
 
     Status 3 if not: tasks run all the same, and start more slowly.
@@ -71,20 +84,21 @@ def status(directory: Path, classpath: str | None, as_json: bool) -> int:
     Examples: vas cds status
               vas cds status --json
     """
-    archive, wanted = ClassArchive(directory), _ingredients(classpath)
+    archive, wanted = ClassArchive(directory, ArchiveKind(kind)), _ingredients(classpath)
     state = archive.state(wanted)
     if as_json:
         print_json(_described(archive, wanted, state))
     else:
         click.echo(_sentence(archive, wanted, state))
     if state is not ArchiveState.FITS:
-        note("run `vas cds build`")
+        note("run `vas cds build`" if kind == "cds" else f"run `vas cds build --kind {kind}`")
     return ExitStatus.DONE if state is ArchiveState.FITS else ExitStatus.DIFFERENT
 
 
 @cds.command()
 @_directory
 @_class_path
+@_kind
 @click.option(
     "--of",
     "user",
@@ -93,7 +107,7 @@ def status(directory: Path, classpath: str | None, as_json: bool) -> int:
     show_default=True,
     help="JVMs that read the file: tasks' and masters', or a client's, without a job's files.",
 )
-def arguments(directory: Path, classpath: str | None, user: str) -> None:
+def arguments(directory: Path, classpath: str | None, kind: str, user: str) -> None:
     """Print the argument file by which JVMs use the archive: flags, and the class path.
 
     \b
@@ -103,7 +117,7 @@ def arguments(directory: Path, classpath: str | None, user: str) -> None:
     found = ClassPath.of(classpath or hadoop_class_path())
     jars = ":".join(map(str, found.jars))
     for line in (
-        *jvm_flags(ClassArchive(directory).file),
+        *jvm_flags(ClassArchive(directory, ArchiveKind(kind)).file),
         class_path_argument(jars, found.directories, of_a_job=user == "tasks"),
     ):
         click.echo(line)
