@@ -7,9 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from vas_ansible.verify.check import Check, CheckStatus
+from vas_core.checklist import ChecklistPage, ChecklistRow, Tone
+
+_TONES: dict[CheckStatus, Tone] = {
+    CheckStatus.OK: "good",
+    CheckStatus.FAILED: "bad",
+    CheckStatus.NOT_RUN: "open",
+}
 
 
 def lines(checks: Sequence[Check], verdict: CheckStatus) -> list[str]:
@@ -34,19 +39,22 @@ def as_json(site: str, time: str, checks: Sequence[Check]) -> str:
 
 def as_html(site: str, time: str, checks: Sequence[Check]) -> str:
     """Returns the report as one self-contained page: failed checks first, then node by node."""
-    environment = Environment(
-        loader=PackageLoader("vas_ansible.verify"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    counts = _counts(checks)
+    page = ChecklistPage(
+        title=f"VAS: verification of {site}",
+        heading=f"{site}: {'checks failed' if counts[CheckStatus.FAILED] else 'verified'}",
+        about=time,
+        counts=tuple(counts.items()),
+        columns=("node", "check"),
+        rows=tuple(_row(check) for check in sorted(checks, key=lambda check: check.node)),
     )
-    order = list(CheckStatus)
-    ordered = sorted(
-        checks, key=lambda check: (check.verdict is not CheckStatus.FAILED, check.node)
-    )
-    page = environment.get_template("verify.html.j2")
-    return page.render(site=site, time=time, checks=ordered, counts=_counts(checks), order=order)
+    return page.html()
+
+
+def _row(check: Check) -> ChecklistRow:
+    tone: Tone = _TONES[check.verdict]
+    lines = (check.what, f"Fix: {check.fix}") if check.fix else (check.what,)
+    return ChecklistRow((check.node, check.name), check.verdict.value, tone, lines)
 
 
 def _counts(checks: Sequence[Check]) -> dict[str, int]:

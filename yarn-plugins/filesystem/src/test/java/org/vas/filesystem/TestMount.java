@@ -10,7 +10,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
 
-/** A directory that stands for the Lustre mount of {@code cluster.yaml}, as seen from vm1. */
+/** A directory that stands for the Lustre mount of {@code cluster.yaml}, as seen from vm1, or is one. */
 final class TestMount {
   static final URI ROOT_URI = URI.create("lustre:///");
   /** One for the process: Hadoop makes file systems by their class alone. */
@@ -40,7 +40,8 @@ final class TestMount {
 
   private static Path newDirectory() {
     try {
-      Path parent = Files.createDirectories(Path.of("target", "mounts").toAbsolutePath());
+      String named = System.getProperty("vas.tests.mounts", "target/mounts");
+      Path parent = Files.createDirectories(Path.of(named).toAbsolutePath());
       return Files.createTempDirectory(parent, "m");
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -41,7 +41,10 @@ final class OneProcess {
     this.directory = directory;
     this.stock = stock;
     job.set(MRJobConfig.ID, ID.toString());
-    job.set(MRJobConfig.MAPREDUCE_JOB_DIR, directory.resolve("staging").toUri().toString());
+    boolean local = job.get(MRJobConfig.MAPREDUCE_JOB_DIR) == null;
+    if (local) {
+      job.set(MRJobConfig.MAPREDUCE_JOB_DIR, directory.resolve("staging").toUri().toString());
+    }
     job.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
     job.setUser(UserGroupInformation.getCurrentUser().getShortUserName());
     // What a task commits is where the job's output goes.
@@ -51,11 +54,14 @@ final class OneProcess {
     if (!stock) {
       job.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, "org.vas.shuffle.map.LustreCollector");
       job.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, "org.vas.shuffle.reduce.LustreMerge");
-      job.setBoolean("vas.shuffle.local-staging", true);
+      job.setBoolean("vas.shuffle.local-staging", local);
     }
   }
 
-  /** Runs the job in an empty directory, with the output below it that the job names. */
+  /**
+   * Runs the job in an empty directory, with the output below it that the job names. Map output goes
+   * there too, unless the job names a directory of its own.
+   */
   static Ran run(JobConf job, Path directory, boolean stock) throws Exception {
     OneProcess process = new OneProcess(new JobConf(job), directory, stock);
     int maps = process.maps();

@@ -1,0 +1,1 @@
+"""`vas accept`: what only a real Lustre can answer, asked on a mounted client."""

@@ -1,0 +1,36 @@
+"""All checks, in the order in which they run: what the others lean on comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vas_accept.checks import copying, java, jobs, layouts, locks, owners, setting, space, syncing
+from vas_accept.outcome import AcceptanceCheck
+from vas_core.errors import BadInput
+from vas_core.suggest import suggestion
+
+CHECKS: tuple[AcceptanceCheck, ...] = (
+    *layouts.CHECKS,
+    *setting.CHECKS,
+    *copying.CHECKS,
+    *owners.CHECKS,
+    *locks.CHECKS,
+    *syncing.CHECKS,
+    *space.CHECKS,
+    *java.CHECKS,
+    *jobs.CHECKS,
+)
+
+
+def chosen(names: Sequence[str]) -> tuple[AcceptanceCheck, ...]:
+    """Returns the checks of these names, all of them for none. A name may be a prefix.
+
+    Raises BadInput for a name that no check has.
+    """
+    for name in names:
+        if not any(check.name.startswith(name) for check in CHECKS):
+            known = [check.name for check in CHECKS]
+            raise BadInput(
+                f"no check {name!r}", where="--only", hint=suggestion(name, known, "checks")
+            )
+    return tuple(c for c in CHECKS if not names or any(c.name.startswith(n) for n in names))

@@ -1,0 +1,160 @@
+"""`vas accept`: the acceptance of a mounted Lustre."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from vas_accept.catalogue import chosen
+from vas_accept.other_user import OrdinaryUser
+from vas_accept.outcome import AcceptanceResult
+from vas_accept.place import AcceptanceOptions, AcceptancePlace
+from vas_accept.report import AcceptanceFacts, AcceptanceReport
+from vas_accept.run import own_directory, run_checks
+from vas_cluster import load_cluster
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import BadInput, FoundDifferent
+from vas_core.files import write_atomically
+from vas_core.options import dry_run as dry_run_option
+from vas_core.options import shared
+from vas_core.sizes import format_size
+from vas_layout.store import LayoutReader
+
+LIMIT_SECONDS = 15 * 60
+LEAST_FREE_BYTES = 1 << 30
+_DIRECTORY = click.Path(path_type=Path, exists=True, file_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _options(
+    cluster_file: Path | None,
+    pool: str | None,
+    small_pool: str | None,
+    quota_directory: Path | None,
+    failover: bool,
+    jobs: bool,
+) -> AcceptanceOptions:
+    return AcceptanceOptions(
+        cluster=load_cluster(cluster_file) if cluster_file else None,
+        cluster_file=cluster_file,
+        pool=pool,
+        small_pool=small_pool,
+        quota_directory=quota_directory,
+        failover=failover,
+        jobs=jobs,
+    )
+
+
+@click.command()
+@click.argument("directory", metavar="MOUNT", type=_DIRECTORY)
+@shared(
+    "options",
+    _options,
+    click.option("--cluster", "cluster_file", type=_FILE, help="Path of the site's map."),
+    click.option("--pool", help="Pool for files with a pool [default: the first]."),
+    click.option("--small-pool", help="Pool with less than 256 MiB free: checks ENOSPC."),
+    click.option(
+        "--quota-dir",
+        "quota_directory",
+        type=_DIRECTORY,
+        help="Directory with a quota of less than 256 MiB: checks EDQUOT.",
+    ),
+    click.option("--failover", is_flag=True, help="Wait for an OST that you fail over."),
+    click.option("--jobs", is_flag=True, help="Run a TeraSort by YARN too."),
+)
+@click.option("--as", "user", help="Make the checks as this user too; needs root.")
+@click.option("--only", multiple=True, help="Name, or its beginning, of a check; repeatable.")
+@click.option("--report", "page", type=_FILE, help="Write the report as an HTML page.")
+@dry_run_option("Print the checks; make none.")
+@json_option
+def accept(
+    directory: Path,
+    options: AcceptanceOptions,
+    user: str | None,
+    only: tuple[str, ...],
+    page: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Check what only a real Lustre can answer, on a mounted client.
+
+    MOUNT is the mount or a directory below it. All is written into a directory of its own there,
+    1 GiB at most, and removed at the end; it takes less than 15 minutes. Status 3 when a check
+    failed.
+
+    \b
+    Examples: vas accept /lustre --cluster /etc/vas/cluster.yaml --as ann --report accept.html
+              vas accept /lustre/home/ann --only layout --json
+              vas accept /lustre --cluster cluster.yaml --only failover --failover
+    \f
+    Raises BadInput where nothing can be checked, FoundDifferent when a check failed.
+    """
+    checks, other = chosen(only), OrdinaryUser.named(user) if user else None
+    _refuse_unfit(directory)
+    if dry_run:
+        rows = [(check.name, check.title) for check in checks]
+        print_json([dict(zip(("check", "title"), row, strict=True)) for row in rows]) if (
+            as_json
+        ) else print_table(("CHECK", "WHAT"), rows)
+        return
+    deadline = time.monotonic() + LIMIT_SECONDS
+    with own_directory(directory) as made:
+        place = AcceptancePlace(directory=made, options=options, deadline=deadline)
+        facts = AcceptanceFacts.of(place)
+        results = run_checks(checks, place, _say)
+        if other:
+            words = _words(options, only)
+            theirs = other.accept(made, words, max(1.0, deadline - time.monotonic()))
+            for result in theirs:
+                _say(result)
+            results += theirs
+    _tell(AcceptanceReport(facts, results), page, as_json)
+
+
+def _refuse_unfit(directory: Path) -> None:
+    LayoutReader().refuse_other_file_systems(directory)
+    if not os.access(directory, os.W_OK | os.X_OK):
+        hint = "name a directory below the mount that you may write into"
+        raise BadInput("may not be written into", where=str(directory), hint=hint)
+    free = os.statvfs(directory)
+    if free.f_bavail * free.f_frsize < LEAST_FREE_BYTES:
+        what = f"has less than {format_size(LEAST_FREE_BYTES)} free"
+        raise BadInput(what, where=str(directory), hint="make room first")
+
+
+def _words(options: AcceptanceOptions, only: tuple[str, ...]) -> list[str]:
+    """The command line of another user's checks; a failover is made once."""
+    pairs = (
+        ("--cluster", options.cluster_file and options.cluster_file.resolve()),
+        ("--pool", options.pool),
+        ("--small-pool", options.small_pool),
+        ("--quota-dir", options.quota_directory and options.quota_directory.resolve()),
+        *(("--only", name) for name in only),
+    )
+    words = [str(word) for name, value in pairs if value for word in (name, value)]
+    return [*words, *(["--jobs"] if options.jobs else [])]
+
+
+def _say(result: AcceptanceResult) -> None:
+    text = "; ".join(result.lines())
+    note(f"{result.status.value}: {result.check} ({result.user}): {text}")
+
+
+def _tell(report: AcceptanceReport, page: Path | None, as_json: bool) -> None:
+    if page:
+        write_atomically(page, report.html())
+        note(f"report: {page}")
+    if as_json:
+        print_json(report.as_json())
+    else:
+        rows = ((it.status.value, it.check, it.user, f"{it.seconds:.1f}") for it in report.results)
+        print_table(("STATUS", "CHECK", "AS", "SECONDS"), rows)
+        counts = ", ".join(f"{number} {status}" for status, number in report.counts().items())
+        click.echo(f"\n{report.facts.fsname}: {counts}")
+    if report.failed:
+        names = ", ".join(dict.fromkeys(result.check for result in report.failed))
+        hint = "--report FILE.html says what each means, and what to do"
+        raise FoundDifferent(f"failed: {names}", where=report.facts.mount, hint=hint)

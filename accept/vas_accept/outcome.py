@@ -1,0 +1,75 @@
+"""A check of the acceptance, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vas_accept.place import AcceptancePlace
+
+
+class AcceptanceStatus(StrEnum):
+    """Outcome of a check. What could not be asked here is not applicable, and says why."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_APPLICABLE = "not applicable"
+
+
+class NotApplicable(Exception):
+    """A check cannot be made on this mount, by this user or with these options; says why."""
+
+
+class Deviation(Exception):
+    """Lustre, or VAS on it, answered otherwise than expected.
+
+    `meaning` and `fix` take the place of the check's own, where this deviation has better ones.
+    """
+
+    def __init__(self, expected: str, seen: str, *, meaning: str = "", fix: str = "") -> None:
+        self.expected, self.seen = expected, seen
+        self.meaning, self.fix = meaning, fix
+        super().__init__(f"expected {expected}, seen {seen}")
+
+
+@dataclass(frozen=True)
+class AcceptanceCheck:
+    """A check by its name. `run` returns what it saw, in a sentence, or raises the two above.
+
+    `meaning` is what a failure means for the site, `fix` what to do about it.
+    """
+
+    name: str
+    title: str
+    run: Callable[[AcceptancePlace], str]
+    meaning: str
+    fix: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceResult:
+    """The outcome of one check, made by `user`. `seen` is why, where it is not applicable."""
+
+    check: str
+    title: str
+    user: str
+    status: AcceptanceStatus
+    seen: str
+    expected: str = ""
+    meaning: str = ""
+    fix: str = ""
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the result as `vas accept --json` prints it."""
+        return asdict(self)
+
+    def lines(self) -> tuple[str, ...]:
+        """Returns what is to be read of it, line by line."""
+        if self.status is not AcceptanceStatus.FAILED:
+            return (self.seen,)
+        said = (("Expected", self.expected), ("Seen", self.seen), ("Means", self.meaning))
+        return tuple(f"{name}: {text}" for name, text in (*said, ("Do", self.fix)) if text)

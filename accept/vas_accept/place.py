@@ -1,0 +1,119 @@
+"""The directory of Lustre in which checks are made, and what they ask it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from vas_accept.outcome import NotApplicable
+from vas_cluster import Cluster
+from vas_core.errors import NotHere, VasError
+from vas_core.process import Completed, run
+from vas_core.root import Root
+from vas_layout.errors import LayoutUnavailableError
+from vas_layout.lfs import Lfs
+from vas_layout.store import LayoutReader
+
+_OST = re.compile(r"(\d+): (\S+)-OST[0-9a-f]{4}_UUID ACTIVE")
+# What one program may take, and all of them together.
+_MOST_SECONDS = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceOptions:
+    """What the operator gives besides the mount; checks that need what is missing say so."""
+
+    cluster: Cluster | None = None
+    cluster_file: Path | None = None
+    pool: str | None = None
+    small_pool: str | None = None
+    quota_directory: Path | None = None
+    failover: bool = False
+    failover_seconds: float = 600.0
+    jobs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptancePlace:
+    """A directory of its own on Lustre. `deadline` is when all ends, by `time.monotonic`."""
+
+    directory: Path
+    options: AcceptanceOptions = field(default_factory=AcceptanceOptions)
+    root: Root = field(default_factory=Root)
+    deadline: float = field(default_factory=lambda: time.monotonic() + 900)
+    lfs: Lfs = field(default_factory=Lfs)
+
+    def own(self, name: str) -> Path:
+        """Makes a directory for one check, and returns its path."""
+        made = self.directory / name
+        made.mkdir()
+        return made
+
+    def seconds_left(self) -> float:
+        """Returns what a program may take now, in seconds. Raises NotApplicable at the end."""
+        left = self.deadline - time.monotonic()
+        if left < 1:
+            raise NotApplicable("the time for all checks is over")
+        return min(left, _MOST_SECONDS)
+
+    def run(self, argv: Sequence[str | Path], *, check: bool = True) -> Completed:
+        """Runs a program. Raises NotApplicable where it is not installed, VasError if it fails."""
+        try:
+            return run(argv, check=check, timeout_seconds=self.seconds_left())
+        except NotHere as missing:
+            raise NotApplicable(f"{missing.what}") from missing
+
+    def vas(self, *words: str | Path, check: bool = True) -> Completed:
+        """Runs a command of VAS, as a user of this mount does."""
+        return self.run([*VAS, *words], check=check)
+
+    @cached_property
+    def _osts(self) -> tuple[str, tuple[int, ...]]:
+        said = self.run([self.lfs.program, "osts", self.directory]).stdout
+        found = [_OST.match(line) for line in said.splitlines()]
+        known = [match for match in found if match]
+        if not known:
+            raise VasError("no active OST", where=f"lfs osts {self.directory}")
+        return known[0][2], tuple(int(match[1]) for match in known)
+
+    @property
+    def fsname(self) -> str:
+        """The file system's name, by `lfs osts`."""
+        return self._osts[0]
+
+    @property
+    def osts(self) -> tuple[int, ...]:
+        """The indices of the active OSTs, by `lfs osts`."""
+        return self._osts[1]
+
+    @cached_property
+    def pool(self) -> str:
+        """The pool to make files in: the one given, else the first. NotApplicable without."""
+        pools = [self.options.pool] if self.options.pool else self.lfs.pools(self.directory)
+        if not pools:
+            raise NotApplicable("the file system has no pool of OSTs")
+        return pools[0]
+
+    @cached_property
+    def mount(self) -> Path:
+        """The highest directory above that is on Lustre."""
+        path = self.directory.resolve()
+        while path != path.parent and _is_lustre(path.parent):
+            path = path.parent
+        return path
+
+
+def _is_lustre(path: Path) -> bool:
+    try:
+        LayoutReader().refuse_other_file_systems(path)
+    except LayoutUnavailableError:
+        return False
+    return True
+
+
+VAS = (sys.executable, "-P", "-m", "vas_core")

@@ -1,0 +1,97 @@
+"""The report of an acceptance: facts of the client, then every check, as JSON and as one page."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from vas_accept.checks.locks import lustre_mounts
+from vas_accept.outcome import AcceptanceResult, AcceptanceStatus
+from vas_accept.place import AcceptancePlace
+from vas_core.checklist import ChecklistPage, ChecklistRow, Tone
+
+_TONES: dict[AcceptanceStatus, Tone] = {
+    AcceptanceStatus.PASSED: "good",
+    AcceptanceStatus.FAILED: "bad",
+    AcceptanceStatus.NOT_APPLICABLE: "open",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceFacts:
+    """Where and when checks were made. Null where the client does not tell."""
+
+    time: str
+    mount: str
+    fsname: str
+    osts: int
+    lustre: str | None
+    kernel: str
+    mode: str | None
+    vas: str
+
+    @classmethod
+    def of(cls, place: AcceptancePlace) -> AcceptanceFacts:
+        """Reads them from the client."""
+        modes = [m.mode.value for m in lustre_mounts(place) if m.point == place.mount]
+        return cls(
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            mount=str(place.mount),
+            fsname=place.fsname,
+            osts=len(place.osts),
+            lustre=place.root.read("sys/fs/lustre/version"),
+            kernel=os.uname().release,
+            mode=modes[0] if modes else None,
+            vas=version("vas"),
+        )
+
+
+@dataclass(frozen=True)
+class AcceptanceReport:
+    """All results, in the order in which they came."""
+
+    facts: AcceptanceFacts
+    results: Sequence[AcceptanceResult]
+
+    @property
+    def failed(self) -> list[AcceptanceResult]:
+        """The results of checks that failed."""
+        return [it for it in self.results if it.status is AcceptanceStatus.FAILED]
+
+    def counts(self) -> dict[str, int]:
+        """Returns the number of results of each status."""
+        found = Counter(result.status for result in self.results)
+        return {status.value: found[status] for status in AcceptanceStatus}
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns `{"facts", "ok", "counts", "checks"}`, as `vas accept --json` prints it."""
+        return {
+            "facts": asdict(self.facts),
+            "ok": not self.failed,
+            "counts": self.counts(),
+            "checks": [result.as_json() for result in self.results],
+        }
+
+    def html(self) -> str:
+        """Returns one self-contained page: what failed comes first."""
+        facts = {name: str(value) for name, value in asdict(self.facts).items() if value}
+        page = ChecklistPage(
+            title=f"VAS: acceptance of {self.facts.fsname}",
+            heading=f"{self.facts.fsname}: {'checks failed' if self.failed else 'accepted'}",
+            about=facts.pop("time"),
+            counts=tuple(self.counts().items()),
+            columns=("check", "as"),
+            rows=tuple(map(_row, self.results)),
+            facts=tuple(facts.items()),
+        )
+        return page.html()
+
+
+def _row(result: AcceptanceResult) -> ChecklistRow:
+    cells = (f"{result.title} ({result.check})", result.user)
+    return ChecklistRow(cells, result.status.value, _TONES[result.status], result.lines())
