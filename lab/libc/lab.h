@@ -55,8 +55,9 @@ int write_layout(int fd, const void *value, size_t size);
 bool is_composite(const uint8_t *value, ssize_t size);
 
 /* What a client asks the OSTs, once for each object; the order is that of board.py. */
-enum request { GLIMPSE, SYNC, DESTROY, PUNCH };
-#define REQUEST_KINDS 4
+enum request { GLIMPSE, SYNC, DESTROY, PUNCH, READ, WRITE };
+#define ALL_KINDS 6
+#define REQUEST_KINDS 4 /* those that are summed up over all OSTs too */
 /* Whether an OST is away or requests are counted; else nothing below needs to be called. */
 bool osts_are_watched(void);
 /* Counts a request to each object of a file of the mount; returns the errno of an OST that is away. */

@@ -4,14 +4,17 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* vas_lab/mds/board.py writes this: one page, shared by all processes of the lab. */
+#define COUNTED_OSTS 256
+
+/* vas_lab/mds/board.py writes this: pages that all processes of the lab share. */
 struct board {
     uint32_t watched;  /* anything to do at all: an OST is away, or requests are counted */
     uint32_t counting;
     uint64_t requests[REQUEST_KINDS];
     uint8_t away[4056]; /* by index: 0, or the errno of whatever needs that OST */
+    uint64_t by_ost[ALL_KINDS][COUNTED_OSTS];
 };
-_Static_assert(sizeof(struct board) == 4096, "one page");
+_Static_assert(sizeof(struct board) == 16384, "as board.py has it");
 
 static struct board *board;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -48,7 +51,10 @@ static int error_of(uint32_t ost)
     return ost < sizeof(board->away) ? board->away[ost] : 0;
 }
 
+#define NOT_COUNTED (-1)
+
 struct visit {
+    int kind;      /* of the request to count at each OST, or NOT_COUNTED */
     int error;     /* of the first object whose OST is away */
     int objects;
     bool outgrown; /* a part of the range has no objects yet */
@@ -68,8 +74,11 @@ static void visit_plain(struct visit *found, const uint8_t *value, const uint8_t
     first = start / size;
     number = (end - 1) / size - first + 1;
     for (uint64_t i = 0; i < number && i < count; i++) {
-        int error = error_of(get32(objects + 24 * ((first + i) % count) + 20));
+        uint32_t ost = get32(objects + 24 * ((first + i) % count) + 20);
+        int error = error_of(ost);
         found->objects++;
+        if (found->kind != NOT_COUNTED && ost < COUNTED_OSTS)
+            __atomic_fetch_add(&board->by_ost[found->kind][ost], 1, __ATOMIC_RELAXED);
         if (!found->error)
             found->error = error;
     }
@@ -93,9 +102,9 @@ static void visit_composite(struct visit *found, const uint8_t *value, const uin
     }
 }
 
-static struct visit visit(int fd, uint64_t start, uint64_t end)
+static struct visit visit(int fd, uint64_t start, uint64_t end, int kind)
 {
-    struct visit found = {0};
+    struct visit found = {.kind = kind};
     uint8_t value[XATTR_SIZE_MAX];
     char name[NAME_OF_FD];
     ssize_t size = NEXT(getxattr)(link_of(fd, name), STORED, value, sizeof(value));
@@ -124,7 +133,7 @@ int ask_objects(int fd, enum request kind)
 
     if (!is_file_with_objects(fd))
         return 0;
-    found = visit(fd, 0, UINT64_MAX);
+    found = visit(fd, 0, UINT64_MAX, board->counting ? (int)kind : NOT_COUNTED);
     if (board->counting)
         __atomic_fetch_add(&board->requests[kind], (uint64_t)found.objects, __ATOMIC_RELAXED);
     errno = saved;
@@ -140,14 +149,16 @@ int ask_range(int fd, uint64_t start, size_t length, bool writing)
 
     if (!is_file_with_objects(fd))
         return 0;
-    found = visit(fd, start, end);
+    found = visit(fd, start, end, NOT_COUNTED);
     if (writing && found.outgrown) {
         for (int i = 0; i < 8; i++)
             wanted[i] = (uint8_t)(end >> 8 * i);
         found.error = ask(fd, "refresh", wanted, sizeof(wanted));
         if (!found.error)
-            found = visit(fd, start, end);
+            found = visit(fd, start, end, NOT_COUNTED);
     }
+    if (board->counting && !found.error)
+        visit(fd, start, end, writing ? WRITE : READ);
     errno = saved;
     return found.error;
 }

@@ -1,4 +1,4 @@
-"""The `lctl` of a lab, `python -m vas_lab.lustre.lctl`: pools, OSTs that are away, a parameter."""
+"""The `lctl` of a lab, `python -m vas_lab.lustre.lctl`: pools, OSTs that are away, parameters."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ def main(words: list[str]) -> int:
     client = LfsClient.of(os.environ)
     if words[:1] == ["pool_list"]:
         return pool_list(client, words[1:])
-    if len(words) < 2 or words[0] not in (*_ACTIONS, "set_param"):
+    if len(words) < 2 or words[0] not in (*_ACTIONS, "set_param", "get_param"):
         err(
             f"lctl: the lab's stand-in knows: pool_list, {', '.join(_ACTIONS)} FSNAME.POOL "
-            "[OST...], set_param osc.OST.active=0|1, set_param mdt.*.enable_remote_dir_gid=GID"
+            "[OST...], set_param osc.OST.active=0|1, set_param mdt.*.enable_remote_dir_gid=GID, "
+            "get_param osc.OST.stats"
         )
         return 4
     try:
         if words[0] == "set_param":
             return _set_params(client, [word for word in words[1:] if word != "-P"])
+        if words[0] == "get_param":
+            return _get_params(client, words[1:])
         return _change(client, words[0], words[1], words[2:])
     except OSError as failed:
         err(f"lctl {words[0]}: {words[1]}: {failed.strerror}")
@@ -75,12 +78,40 @@ def _set_params(client: LfsClient, settings: list[str]) -> int:
     return 0
 
 
-def _named_osts(client: LfsClient, name: str) -> list[int]:
-    """The OSTs whose `active` is named: `osc.lab-OST0001-*.active`, wildcards as the shell's."""
+def _get_params(client: LfsClient, patterns: list[str]) -> int:
+    """Prints what this client asked each OST; as on a real one what is not there is an error."""
+    status = 0
+    for pattern in patterns:
+        osts = _named_osts(client, pattern, "stats")
+        told = {ost: client.ask("statistics", ost=ost)["requests"] for ost in osts}
+        if not osts or None in told.values():
+            err(f"lctl get_param: {pattern}: requests are not counted in this lab")
+            status = errno.ENOENT
+            continue
+        for ost, requests in told.items():
+            out(f"osc.{client.info()['fsname']}-OST{ost:04x}-osc-{INSTANCE}.stats=\n")
+            for kind, name in _STATISTICS.items():
+                if requests[kind]:
+                    out(f"{name:<25} {requests[kind]} samples [usecs] 0 0 0 0\n")
+    return status
+
+
+# What Lustre's client calls them. Destroys are the MDT's own requests.
+_STATISTICS = {
+    "reads": "ost_read",
+    "writes": "ost_write",
+    "punches": "ost_punch",
+    "syncs": "ost_sync",
+    "glimpses": "ldlm_glimpse_enqueue",
+}
+
+
+def _named_osts(client: LfsClient, name: str, parameter: str = "active") -> list[int]:
+    """The OSTs whose parameter is named: `osc.lab-OST0001-*.active`, wildcards as the shell's."""
     info, (kind, _, rest) = client.info(), name.partition(".")
-    if kind not in ("osc", "osp") or not rest.endswith(".active"):
+    if kind not in ("osc", "osp") or not rest.endswith(f".{parameter}"):
         return []
-    full = f"{info['fsname']}-OST{{:04x}}-osc-{INSTANCE}.active"
+    full = f"{info['fsname']}-OST{{:04x}}-osc-{INSTANCE}.{parameter}"
     return [ost for ost in info["osts"] if fnmatchcase(full.format(ost), rest)]
 
 

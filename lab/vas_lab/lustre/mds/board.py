@@ -1,6 +1,6 @@
-"""Tells which OSTs are away and counts requests to OSTs, in a page that a lab's processes map.
+"""Tells which OSTs are away and counts requests to OSTs, in pages that a lab's processes map.
 
-The preloaded library (lab/libc/osts.c) reads and counts in the same page, `struct board`.
+The preloaded library (lab/libc/osts.c) reads and counts in the same pages, `struct board`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ import os
 import struct
 from pathlib import Path
 
-_PAGE_BYTES = 4096
+_AWAY_END = 4096
+_COUNTED_OSTS = 256
 _FLAGS = struct.Struct("<II")  # watched, counting
 _COUNTS = struct.Struct("<QQQQ")
 _AWAY_AT = _FLAGS.size + _COUNTS.size
 _KINDS = ("glimpses", "syncs", "destroys", "punches")
+# Of each OST, of the first 256.
+_OST_KINDS = (*_KINDS, "reads", "writes")
+_OST_COUNTS = struct.Struct(f"<{_COUNTED_OSTS}Q")
+_BOARD_BYTES = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
 
 
 def board_path(state_dir: Path) -> Path:
@@ -23,13 +28,13 @@ def board_path(state_dir: Path) -> Path:
 
 
 class Board:
-    """The page of one lab; made, with every OST there and nothing counted, if it is missing."""
+    """The pages of one lab; made, with every OST there and nothing counted, if it is missing."""
 
     def __init__(self, state_dir: Path) -> None:
         descriptor = os.open(board_path(state_dir), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.ftruncate(descriptor, _PAGE_BYTES)
-            self._page = mmap.mmap(descriptor, _PAGE_BYTES)
+            os.ftruncate(descriptor, _BOARD_BYTES)
+            self._page = mmap.mmap(descriptor, _BOARD_BYTES)
         finally:
             os.close(descriptor)
 
@@ -38,24 +43,38 @@ class Board:
 
         Raises ValueError for an index above 4055 or an errno above 255.
         """
-        if not (0 <= ost < _PAGE_BYTES - _AWAY_AT and 0 <= error < 256):
+        if not (0 <= ost < _AWAY_END - _AWAY_AT and 0 <= error < 256):
             raise ValueError(f"OST {ost}, error {error}")
         self._page[_AWAY_AT + ost] = error
         self._watch(counting=self._counting)
 
     def away(self) -> set[int]:
         """Returns the indices of the OSTs that are away."""
-        return {at for at, error in enumerate(self._page[_AWAY_AT:]) if error}
+        return {at for at, error in enumerate(self._page[_AWAY_AT:_AWAY_END]) if error}
 
     def count(self, *, on: bool) -> None:
         """Starts counting from 0, or stops; the counts stay until the next start."""
         if on:
             _COUNTS.pack_into(self._page, _FLAGS.size, 0, 0, 0, 0)
+            self._page[_AWAY_END:] = bytes(_BOARD_BYTES - _AWAY_END)
         self._watch(counting=on)
 
     def requests(self) -> dict[str, int]:
         """Returns the counted requests to OSTs by kind, one for each object of a file."""
         return dict(zip(_KINDS, _COUNTS.unpack_from(self._page, _FLAGS.size), strict=True))
+
+    def requests_of(self, ost: int) -> dict[str, int] | None:
+        """Returns the counted requests to one OST by kind, with reads and writes.
+
+        None while nothing is counted, and for an index above 255.
+        """
+        if not self._counting or not 0 <= ost < _COUNTED_OSTS:
+            return None
+        counts = self._page[_AWAY_END:]
+        each = (
+            _OST_COUNTS.unpack_from(counts, n * _OST_COUNTS.size) for n in range(len(_OST_KINDS))
+        )
+        return {kind: of_osts[ost] for kind, of_osts in zip(_OST_KINDS, each, strict=True)}
 
     @property
     def _counting(self) -> bool:

@@ -71,6 +71,7 @@ class Service:
             "pool": self._pool,
             "away": self._set_away,
             "count": self._count,
+            "statistics": self._statistics,
             "remote_dir_gid": self._set_remote_dir_gid,
         }
 
@@ -228,6 +229,10 @@ class Service:
         if request["on"] is not None:
             self.board.count(on=request["on"])
         return counts
+
+    def _statistics(self, request: dict[str, Any]) -> Answer:
+        """The counted requests to `ost`; null while nothing is counted."""
+        return {"requests": self.board.requests_of(request["ost"])}
 
     def _set_remote_dir_gid(self, request: dict[str, Any]) -> Answer:
         self.state.remote_dir_gid = int(request["gid"])
