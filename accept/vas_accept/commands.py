@@ -107,7 +107,7 @@ def accept(
         results = run_checks(checks, place, _say)
         if other:
             words = _words(options, only)
-            theirs = other.accept(made, words, max(1.0, deadline - time.monotonic()))
+            theirs = other.results(made, words, max(1.0, deadline - time.monotonic()))
             for result in theirs:
                 _say(result)
             results += theirs

@@ -1,4 +1,4 @@
-"""The directory of Lustre in which checks are made, and what they ask it."""
+"""Holds the directory of Lustre in which checks are made, and runs programs for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_SECONDS = 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceOptions:
-    """What the operator gives besides the mount; checks that need what is missing say so."""
+    """Options of the operator besides the mount; checks that need a missing one say so."""
 
     cluster: Cluster | None = None
     cluster_file: Path | None = None
@@ -93,7 +93,10 @@ class AcceptancePlace:
 
     @cached_property
     def pool(self) -> str:
-        """The pool to make files in: the one given, else the first. NotApplicable without."""
+        """The pool to make files in: the one given, else the first.
+
+        Raises NotApplicable where the file system has none.
+        """
         pools = [self.options.pool] if self.options.pool else self.lfs.pools(self.directory)
         if not pools:
             raise NotApplicable("the file system has no pool of OSTs")

@@ -38,7 +38,10 @@ class LayoutKind:
     file: bytes = b"file"
 
     def make(self, place: AcceptancePlace) -> Path:
-        """Makes a file of the kind with 3 MiB in it. NotApplicable where `lfs` knows no such."""
+        """Makes a file of the kind with 3 MiB in it.
+
+        Raises NotApplicable where `lfs` does not know the kind, Deviation where it fails.
+        """
         path = place.own(self.name) / os.fsdecode(self.file)
         words = self.words(place)
         done = place.run([place.lfs.program, "setstripe", *words, path], check=False)

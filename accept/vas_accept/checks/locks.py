@@ -35,7 +35,7 @@ class LustreMount:
 
 @dataclass(frozen=True)
 class LockAnswers:
-    """What three locks got: flock(), another process' flock(), fcntl() where flock() is held."""
+    """Answers to flock(), another process' flock(), and fcntl() while flock() is held."""
 
     own: str
     other: str

@@ -1,4 +1,4 @@
-"""What a full pool and an exceeded quota answer, and what `put` makes of it."""
+"""Fills a small pool, or a quota, and sees how `vas layout put` fails there."""
 
 from __future__ import annotations
 

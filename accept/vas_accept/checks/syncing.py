@@ -1,4 +1,4 @@
-"""What an fsync and a close cost, in time and in requests."""
+"""Measures the cost of fsync and close, in time and in requests."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""Answers of `lctl` and of `vas job locality`, as a real system printed or would print them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_accept.checks.jobs import judge_locality, leftovers
+from vas_accept.checks.layouts import differences
+from vas_accept.outcome import Deviation, NotApplicable
+from vas_accept.place import AcceptancePlace
+from vas_accept.statistics import reads_by_ost, requests_sent
+from vas_core.process import Completed
+
+OSC = """\
+osc.testfs-OST0000-osc-ff35e01fe8bb4000.stats=
+snapshot_time             1795181711.123456789 secs.nsecs
+start_time                1795180000.000000000 secs.nsecs
+req_waittime              38 samples [usecs] 95 3400 20000 30000000
+ost_read                  7 samples [usecs] 120 900 2100 900000
+read_bytes                7 samples [bytes] 4096 1048576 2555904 1100000000000
+ldlm_glimpse_enqueue      3 samples [reqs] 1 1 3 3
+ost_sync                  10 samples [usecs] 95 3400 20000 30000000
+osc.testfs-OST000a-osc-ff35e01fe8bb4000.stats=
+ldlm_extent_enqueue       2 samples [reqs] 1 1 2 2
+osc.testfs-OST0000-osc-MDT0000.stats=
+ost_read                  99 samples [usecs] 1 1 99 99
+"""
+MDC = """\
+mdc.testfs-MDT0000-mdc-ff35e01fe8bb4000.stats=
+mds_close                 5 samples [usecs] 95 3400 20000 30000000
+ldlm_ibits_enqueue        11 samples [reqs] 1 1 11 11
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told(AcceptancePlace):
+    """A place where `lctl` prints what a test says."""
+
+    answers: dict[str, str]
+
+    def run(self, argv: Any, *, check: bool = True) -> Completed:
+        words = tuple(map(str, argv))
+        if words[:2] == ("lfs", "osts"):
+            return Completed(words, 0, "OBDS:\n0: testfs-OST0000_UUID ACTIVE\n", "")
+        text = self.answers.get(words[2].partition(".")[0], "")
+        return Completed(words, 0 if text else 2, text, "" if text else "error: no such\n")
+
+
+def place(**answers: str) -> Told:
+    return Told(directory=Path("/lustre/own"), answers=answers)
+
+
+def test_requests_are_the_clients_own() -> None:
+    sent = requests_sent(place(osc=OSC, mdc=MDC))
+    assert (sent["ost_sync"], sent["ost_glimpse"], sent["ost_enqueue"]) == (10, 3, 2)
+    assert (sent["mds_close"], sent["mdt_enqueue"], sent["ost_read"]) == (5, 11, 7)
+    assert "mds_close" not in requests_sent(place(osc=OSC))
+
+
+def test_an_osts_own_counter_comes_before_the_clients() -> None:
+    assert reads_by_ost(place(osc=OSC)) == {0: 7, 10: 0}
+    own = "obdfilter.testfs-OST0000.stats=\nread_bytes  70 samples [bytes] 4096 4096 286720 1\n"
+    assert reads_by_ost(place(osc=OSC, obdfilter=own)) == {0: 70, 10: 0}
+
+
+def test_statistics_that_nobody_tells_are_not_applicable() -> None:
+    with pytest.raises(NotApplicable, match="tells nothing here: error: no such"):
+        requests_sent(place())
+
+
+def test_layouts_differ_by_what_both_hold() -> None:
+    told = {"type": "plain", "stripe_size": 65536, "magic": "v1", "objects": [{"ost_idx": 1}]}
+    read = {**told, "magic": "v3", "objects": [{"ost_idx": 2}]}
+    assert list(differences(told, read)) == [("objects[0].ost_idx", "1", "2")]
+    fewer = {**told, "objects": []}
+    assert [where for where, _, _ in differences(told, fewer)] == ["objects"]
+
+
+def rows(local: int, remote: int, why: str) -> list[dict[str, Any]]:
+    here = {"length": 10, "local_bytes": 10, "where": "local", "why": "its own server"}
+    there = {"length": 10, "local_bytes": 0, "where": "remote", "why": why}
+    return [here] * local + [there] * remote
+
+
+def test_locality_is_judged_by_bytes_and_told_with_reasons() -> None:
+    assert judge_locality(rows(9, 1, "waited 3 s")).startswith("90% of the bytes were local")
+    with pytest.raises(Deviation) as found:
+        judge_locality(rows(1, 1, "the plugin was off"))
+    assert found.value.seen.startswith("50%: ") and "the plugin was off" in found.value.seen
+    with pytest.raises(Deviation):
+        judge_locality([])
+
+
+def test_what_a_job_leaves_in_its_staging_directory_is_found(tmp_path: Path) -> None:
+    left = tmp_path / "yarn/staging/ann/.staging/job_1_0007"
+    left.mkdir(parents=True)
+    assert leftovers(tmp_path, "application_1_0007") == [str(left)]
+    assert leftovers(tmp_path, "application_1_0008") == []
