@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,9 +16,8 @@ from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 
 SITE_FILES = ("core-site.xml", "mapred-site.xml", "yarn-site.xml", "hdfs-site.xml")
-_DEFAULT_DIRECTORY = Path("/etc/hadoop/conf")
-# The role's, which its `hadoop` reads (ansible/roles/hadoop).
-_DIRECTORY_OF_ROLE = Path("/etc/vas/hadoop")
+# The role's, which its `hadoop` reads (ansible/roles/hadoop), and the distributions'.
+_DIRECTORIES = (Path("/etc/vas/hadoop"), Path("/etc/hadoop/conf"))
 # Hadoop's own table (ConfigUtil), as far as a rule asks for the key.
 _OLD_NAMES = {
     "fs.default.name": "fs.defaultFS",
@@ -141,14 +140,39 @@ def as_mapping(properties: Mapping[str, str]) -> JobConfiguration:
 
 
 def configuration_directory() -> Path:
-    """Returns the directory of the site files.
+    """Returns the directory of the site files, the same for every command.
 
-    That is `$HADOOP_CONF_DIR`, else /etc/hadoop/conf, else the directory that the role writes.
+    That is `$HADOOP_CONF_DIR`, else the role's directory, else Hadoop's usual one. Raises BadInput
+    where the variable names a directory without site files, and where none of them has any.
     """
-    if named := os.environ.get("HADOOP_CONF_DIR"):
-        return Path(named)
-    of_role = _DIRECTORY_OF_ROLE.is_dir() and not _DEFAULT_DIRECTORY.is_dir()
-    return _DIRECTORY_OF_ROLE if of_role else _DEFAULT_DIRECTORY
+    named = os.environ.get("HADOOP_CONF_DIR")
+    looked_at = (Path(named),) if named else _DIRECTORIES
+    found = next((directory for directory in looked_at if has_site_files(directory)), None)
+    if found:
+        return found
+    raise BadInput(
+        f"no Hadoop configuration in {' or '.join(map(str, looked_at))}",
+        where="HADOOP_CONF_DIR" if named else None,
+        hint="set HADOOP_CONF_DIR to the directory of the site's core-site.xml",
+    )
+
+
+def has_site_files(directory: Path) -> bool:
+    """Tells whether a directory has at least one of Hadoop's site files."""
+    return any((directory / name).is_file() for name in SITE_FILES)
+
+
+def machine_configuration(note: Callable[[str], None]) -> JobConfiguration:
+    """Returns this machine's site configuration; where it has none, an empty one after a note.
+
+    Raises BadInput for a file that is not Hadoop's XML.
+    """
+    try:
+        directory = configuration_directory()
+    except BadInput as nowhere:
+        note(f"vas: {nowhere}")
+        return JobConfiguration(())
+    return as_mapping(site_properties(directory))
 
 
 def site_properties(directory: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
 from vas_yarn.site_files import SITE_FILES, as_mapping, site_properties
+from vas_yarn.site_services import history_url, host_and_port, manager_address
 
 _LUSTRE = "lustre:"
 _TEZ = "tez-site.xml"
@@ -51,20 +52,16 @@ class SiteConfiguration:
 
     def resource_manager(self, cluster: Cluster) -> tuple[str, int]:
         """Returns host and port of the ResourceManager's web interface."""
-        host = self.get("yarn.resourcemanager.hostname") or cluster.resourcemanager_address
-        return _host_and_port(self.get("yarn.resourcemanager.webapp.address"), host, 8088)
+        return manager_address(as_mapping(self.properties), cluster)
 
     def history(self, cluster: Cluster) -> str:
         """Returns the URL of the JobHistoryServer."""
-        master = cluster.yarn.resourcemanager.name
-        address = self.get("mapreduce.jobhistory.webapp.address")
-        host, port = _host_and_port(address, master, 19888)
-        return f"http://{host}:{port}"
+        return history_url(as_mapping(self.properties), cluster)
 
     def name_node_web(self, cluster: Cluster) -> str:
         """Returns the URL of the web interface of HDFS's NameNode."""
         master = cluster.yarn.resourcemanager.name
-        host, port = _host_and_port(self.get("dfs.namenode.http-address"), master, 9870)
+        host, port = host_and_port(self.get("dfs.namenode.http-address"), master, 9870)
         return f"http://{host}:{port}"
 
     @property
@@ -89,14 +86,6 @@ class SiteConfiguration:
             for file in (*SITE_FILES, _TEZ):
                 _append(copy / file, properties)
             yield copy
-
-
-def _host_and_port(address: str, host: str, port: int) -> tuple[str, int]:
-    named, colon, number = address.rpartition(":")
-    if not colon or not number.isdigit():
-        return host, port
-    # What it listens on says nothing of where it is.
-    return host if named in ("", "0.0.0.0") else named, int(number)  # noqa: S104 (compared)
 
 
 def _append(file: Path, properties: Mapping[str, str]) -> None:

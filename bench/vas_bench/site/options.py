@@ -21,7 +21,8 @@ _OPTIONS = (
     click.option(
         "--hadoop-conf",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="The site's Hadoop configuration [default: $HADOOP_CONF_DIR, else /etc/hadoop/conf].",
+        help="The site's Hadoop configuration [default: $HADOOP_CONF_DIR, else /etc/vas/hadoop,"
+        " else /etc/hadoop/conf].",
     ),
     click.option(
         "--directory", help="Directory for the data on the site, below the mount [default: /]."

@@ -25,9 +25,9 @@ from vas_yarn.shuffle.manifest import OutputManifest
 from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
 from vas_yarn.shuffle.verify import OutputDamage
 from vas_yarn.shuffle.verify import verify as damage_of
+from vas_yarn.site_files import machine_configuration
+from vas_yarn.site_services import manager_urls, staging_directory
 
-# Hadoop's default of yarn.app.mapreduce.am.staging-dir, below the mount.
-_STAGING = "tmp/hadoop-yarn/staging"
 _AGE = DurationType(least_seconds=0, days=True)
 _LEAST_ASSUMED_SECONDS = 7 * 86400
 
@@ -35,7 +35,7 @@ _staging = click.option(
     "--staging",
     type=click.Path(path_type=Path),
     help="yarn.app.mapreduce.am.staging-dir on this machine."
-    f" [default: $VAS_STAGING, else {_STAGING} below the site's mount]",
+    " [default: $VAS_STAGING, else what the site's configuration says, below the mount]",
 )
 
 
@@ -126,7 +126,8 @@ def verify(job: str, staging: Path | None, as_json: bool) -> None:
     "--resourcemanager",
     "managers",
     multiple=True,
-    help="Web address of a ResourceManager; several for HA. [default: the map's, port 8088]",
+    help="Web address of a ResourceManager; several for HA."
+    " [default: those of the site's configuration, else the map's, port 8088]",
 )
 @ca_option
 @click.option(
@@ -218,11 +219,11 @@ def _root(staging: Path | None) -> Path:
         return staging
     if named := os.environ.get("VAS_STAGING"):
         return Path(named)
-    return Path(_site("--staging").lustre.mount) / _STAGING
+    return staging_directory(machine_configuration(note), _site("--staging"))
 
 
 def _managers() -> tuple[str, ...]:
-    return (f"http://{_site('--resourcemanager').yarn.resourcemanager.name}:8088",)
+    return manager_urls(machine_configuration(note), _site("--resourcemanager"))
 
 
 def _site(option: str) -> Cluster:

@@ -122,7 +122,7 @@ def submit(
 
 
 def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
-    site = site_properties(configuration_directory())
+    site = _site_properties()
     conf = {found.key: found.value for found in read_xml(job.conf)} if job.conf else {}
     asked = site | conf | dict(job.options)
     choice = _chosen(job, asked) if profile == "auto" else Choice(profile, "as asked")
@@ -133,6 +133,17 @@ def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
     cluster = load_cluster(default_path()) if default_path().exists() else None
     warnings = contradictions(made.configuration, cluster)
     return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
+
+
+def _site_properties() -> dict[str, str]:
+    """The site's properties, which the client then reads too: it is told where they are."""
+    try:
+        directory = configuration_directory()
+    except BadInput as nowhere:
+        note(f"vas: {nowhere}; the profile is compared with nothing")
+        return {}
+    os.environ["HADOOP_CONF_DIR"] = str(directory)
+    return site_properties(directory)
 
 
 def _chosen(job: SubmittedJob, asked: dict[str, str]) -> Choice:
