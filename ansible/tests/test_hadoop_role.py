@@ -220,10 +220,12 @@ def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
     assert (history["owner"], history["group"], history["mode"]) == ("ann", "hadoop", "2770")
     logs = users["/yarn/logs/ann"]
     assert (logs["owner"], logs["group"], logs["mode"]) == ("yarn", "hadoop", "2770")
+    placement = users["/yarn/placement/ann"]
+    assert placement == logs | {"path": "/yarn/placement/ann"}
     staging = users["/yarn/staging/ann"]
     assert (staging["owner"], staging["mode"]) == ("ann", "0700")
-    readable = task("directories", "Grant each user the logs of its jobs")
-    assert readable["vas_acl"]["user"] == "{{ item }}"
+    readable = task("directories", "Grant each user the logs of its jobs, and the decisions about them")
+    assert readable["vas_acl"]["user"] == "{{ item.0 }}"
 
 
 def test_H3_root_follows_no_link_where_users_write() -> None:

@@ -37,6 +37,8 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
         "fs.AbstractFileSystem.lustre.impl": "org.vas.filesystem.LustreFs",
         "vas.cluster.file": str(cluster_file),
+        # `vas job locality` reads a job's own file there, as the job's owner.
+        "vas.placement.log-directory": f"{cluster.lustre.mount}/yarn/placement",
         "net.topology.node.switch.mapping.impl": "org.vas.scheduler.VasSwitchMapping",
         "yarn.resourcemanager.hostname": cluster.yarn.resourcemanager.name,
         "yarn.resourcemanager.application-master-service.processors": (

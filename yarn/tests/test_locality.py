@@ -20,7 +20,7 @@ from vas_layout.store import LayoutReader
 from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import Where, judge
-from vas_yarn.placement_log import PlacementDecision, parse, read
+from vas_yarn.placement_log import PlacementDecision, files_of, parse, read
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
 VECTORS = Path(__file__).parents[2] / "lustre-layout" / "vectors"
@@ -132,7 +132,7 @@ def test_a_container_that_waited_is_the_reason_of_a_later_map_alone(cluster: Clu
         (
             SPLIT,
             [owned("vm1")],
-            "no decision was logged: the placement plugin was off for this job",
+            "the placement log that was read has no decision about this job",
         ),
     ],
 )
@@ -143,6 +143,25 @@ def test_what_is_not_known_is_said(
         judge(attempt("vm3"), split, owned_spans, next(iter(owned_spans), None), cluster, []).why
         == why
     )
+
+
+def test_a_log_that_was_not_read_is_an_answer(cluster: Cluster) -> None:
+    whose: tuple[Any, ...] = ([owned("vm1")], owned("vm1"), cluster)
+    assert judge(attempt("vm3"), SPLIT, *whose, None).why == "no placement log was read"
+    assert judge(attempt("vm1"), SPLIT, *whose, None).why == ""
+    other = PlacementDecision("a", "strict", "vm2", "", "none", 0)
+    why = judge(attempt("vm3"), SPLIT, *whose, [other]).why
+    assert why == "the placement log that was read has no decision about this map"
+
+
+def test_a_jobs_own_files_are_found_in_the_order_they_were_written(tmp_path: Path) -> None:
+    app = "application_17_0001"
+    (tmp_path / "ann").mkdir()
+    for name in (f"{app}.10.log", f"{app}.log", f"{app}.2.log", f"{app}1.log", f"{app}.x.log"):
+        (tmp_path / "ann" / name).touch()
+    found = [file.name for file in files_of(tmp_path, "ann", app)]
+    assert found == [f"{app}.log", f"{app}.2.log", f"{app}.10.log"]
+    assert files_of(tmp_path, "bob", app) == files_of(tmp_path / "ann", "..", app) == []
 
 
 def test_a_block_that_no_vm_owns_most_of_is_no_vms(cluster: Cluster) -> None:

@@ -24,6 +24,9 @@ from vas_yarn.ca import ca_option
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.lint.jar_command import lint_jar
 from vas_yarn.locality import MapLocality, judge
+from vas_yarn.placement_log import PlacementDecision
+from vas_yarn.site_files import JobConfiguration, machine_configuration
+from vas_yarn.site_services import history_url
 
 _LOGS_ARRIVE_SECONDS = 30
 _POLL_SECONDS = 1
@@ -45,13 +48,18 @@ job.add_command(lint_jar)
     type=click.Path(path_type=Path),
     help="The site's map. [default: $VAS_CLUSTER, else /etc/vas/cluster.yaml]",
 )
-@click.option("--history", help="The JobHistoryServer. [default: http://RESOURCEMANAGER:19888]")
+@click.option(
+    "--history",
+    help="URL of the JobHistoryServer. [default: that of the site's configuration, else"
+    " http://RESOURCEMANAGER:19888]",
+)
 @click.option(
     "--log",
     "logs",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="A ResourceManager log with the plugin's decisions. [default: $VAS_PLACEMENT_LOG]",
+    help="A log with the plugin's decisions. [default: $VAS_PLACEMENT_LOG, else the job's own"
+    " file in vas.placement.log-directory, which its owner may read]",
 )
 @ca_option
 @json_option
@@ -71,9 +79,9 @@ def locality(
     """
     job_name = job_id(application_id)
     cluster = _site(cluster_file, application_id)
-    server = History(history or f"http://{cluster.yarn.resourcemanager.name}:19888", ca)
-    from_environment = [Path(p) for p in (os.environ.get("VAS_PLACEMENT_LOG"),) if p]
-    decisions = placement_log.read(logs or from_environment)
+    conf = machine_configuration(note)
+    server = History(history or history_url(conf, cluster), ca)
+    decisions = _decisions(server, job_name, conf, logs)
     rows = list(_rows(server, job_name, cluster, decisions))
     if as_json:
         print_json([row.as_json() for row in rows])
@@ -97,11 +105,31 @@ def _in_a_lab(application_id: str) -> str:
     )
 
 
+def _decisions(
+    server: History, job: str, conf: JobConfiguration, named: tuple[Path, ...]
+) -> list[PlacementDecision] | None:
+    """The decisions about a job; None where no log was read, after a note that says why."""
+    app = job.replace("job_", "application_")
+    logs = list(named) or [Path(log) for log in (os.environ.get("VAS_PLACEMENT_LOG"),) if log]
+    directory = conf.get(placement_log.DIRECTORY_KEY)
+    if not logs and directory:
+        user = str(server.job(job).get("user", ""))
+        logs = placement_log.files_of(Path(directory), user, app)
+        if not logs:
+            note(
+                f"no placement log was read: {directory}/{user} has no file of {app} that you may"
+                " read; its owner may, or name a log by --log"
+            )
+    elif not logs:
+        key = placement_log.DIRECTORY_KEY
+        note(f"no placement log was read: {key} is not set here; name a log by --log")
+    return [each for each in placement_log.read(logs) if each.app == app] if logs else None
+
+
 def _rows(
-    server: History, job: str, cluster: Cluster, decisions: list[placement_log.PlacementDecision]
+    server: History, job: str, cluster: Cluster, decisions: list[PlacementDecision] | None
 ) -> Iterator[MapLocality]:
     blocks = Blocks(cluster, server.properties(job), LayoutReader())
-    mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
     attempts = server.maps(job)
     splits = _splits(server, attempts, server.finish_ms(job) / 1000)
     first = {a.container_id: a for a in sorted(attempts, key=lambda a: a.start_ms, reverse=True)}
@@ -113,7 +141,7 @@ def _rows(
             note(f"vas: {unreadable}")
             placements, block = [], None
         warm = attempt is not first[attempt.container_id]
-        yield judge(attempt, split, placements, block, cluster, mine, warm=warm)
+        yield judge(attempt, split, placements, block, cluster, decisions, warm=warm)
 
 
 def _splits(

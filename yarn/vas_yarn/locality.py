@@ -48,13 +48,14 @@ def judge(
     owned_spans: Sequence[OwnedSpan],
     block: OwnedSpan | None,
     cluster: Cluster,
-    decisions: Iterable[PlacementDecision],
+    decisions: Iterable[PlacementDecision] | None,
     *,
     warm: bool = False,
 ) -> MapLocality:
     """Joins the facts about one map. `owned_spans` are the owners of its split, in order.
 
-    `warm`: its container had run another map, and waited (docs/warm.md); YARN placed that one.
+    `decisions` are those of its application, None where no log was read. `warm`: its container
+    had run another map, and waited (docs/warm.md); YARN placed that one.
 
     MapReduce asks for the host of the `block` that holds the split's start, however many blocks
     the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.
@@ -97,7 +98,7 @@ def _why(
     vm: str | None,
     split: Split | None,
     block: OwnedSpan | None,
-    decisions: Iterable[PlacementDecision],
+    decisions: Iterable[PlacementDecision] | None,
     container: str,
 ) -> str:
     if where is Where.LOCAL:
@@ -106,9 +107,14 @@ def _why(
         return "the map's split is not known: its log is not there, or it read no file"
     if vm is None:
         return (block.reason if block else None) or "the split's layout could not be read"
-    decided = _decided(where, vm, container, list(decisions))
+    if decisions is None:
+        return "no placement log was read"
+    known = list(decisions)
+    if not known:
+        return "the placement log that was read has no decision about this job"
+    decided = _decided(where, vm, container, known)
     if decided is None:
-        return "no decision was logged: the placement plugin was off for this job"
+        return "the placement log that was read has no decision about this map"
     if decided.cause in ("", "none"):
         return f"MapReduce gave it a container on {decided.node} that was granted for another map"
     scope = "any" if decided.locality == "remote" or decided.event.endswith("any") else "partner"

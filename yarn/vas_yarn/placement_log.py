@@ -15,6 +15,8 @@ from pathlib import Path
 from vas_core.errors import BadInput
 from vas_core.reading import open_given
 
+DIRECTORY_KEY = "vas.placement.log-directory"
+
 _LOGGER = re.compile(r"\bvas\.placement\b")
 _FIELD = re.compile(r"(\w+)=(.*)")
 _MILLISECONDS = re.compile(r"[0-9]{1,18}")
@@ -70,6 +72,23 @@ def _fields(line: str) -> dict[str, str]:
             break
         fields.setdefault(found[1], found[2])
     return fields
+
+
+def files_of(directory: Path, user: str, app: str) -> list[Path]:
+    """Returns an application's own files of decisions, in the order in which they were written.
+
+    The ResourceManager begins another file after its restart (org.vas.scheduler.DecisionFiles). An
+    empty list: there is none, or this user may not look.
+    """
+    part = re.compile(re.escape(app) + r"(?:\.([0-9]{1,3}))?\.log")
+    if "/" in user or user in ("", ".", ".."):
+        return []
+    try:
+        names = sorted(entry.name for entry in os.scandir(directory / user))
+    except OSError:
+        return []
+    found = [(int(match[1] or 0), name) for name in names if (match := part.fullmatch(name))]
+    return [directory / user / name for _, name in sorted(found)]
 
 
 def read(files: Iterable[Path]) -> list[PlacementDecision]:

@@ -54,6 +54,7 @@ class Inside:
         cluster = spec.cluster
         self.lustre.prepare({ost: host.nids[0] for host in cluster.hosts for ost in host.osts})
         mounts.mount_lustre(self.lustre.backing, self.lustre.mount)
+        (self.lustre.mount / "yarn/placement").mkdir(parents=True, exist_ok=True)
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
         route_nodes(spec.cluster_file)
@@ -92,7 +93,6 @@ class Inside:
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
-        env["VAS_PLACEMENT_LOG"] = str(spec.logs / "resourcemanager.log")
         return self.lustre.environment(env) if preload else env
 
 

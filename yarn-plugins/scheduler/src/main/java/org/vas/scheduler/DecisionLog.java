@@ -1,11 +1,10 @@
 package org.vas.scheduler;
 
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.slf4j.Logger;
@@ -13,60 +12,63 @@ import org.slf4j.LoggerFactory;
 import org.vas.scheduler.policy.PlacementEvent;
 
 /**
- * One line per decision, key=value, by the logger {@code vas.placement}: see docs/placement.md.
- * A thread of its own writes them, in order, so that a slow disk never holds a heartbeat; of more
- * than {@value #LONGEST_QUEUE} that wait, further ones are counted and left out.
+ * One line per decision, key=value, by the logger {@code vas.placement} and in the application's own
+ * file: see docs/placement.md. Each has a thread, so that neither a slow disk nor a file system that
+ * hangs holds a heartbeat, nor the other; of more than {@value BoundedWriter#LONGEST_QUEUE} lines
+ * that wait, further ones are counted and left out.
  */
 final class DecisionLog {
-  private static final Logger LOG = LoggerFactory.getLogger("vas.placement");
-  private static final int LONGEST_QUEUE = 10_000;
-  private static final int IDLE_SECONDS = 5;
+  private static final String NAME = "vas.placement";
+  private static final Logger LOG = LoggerFactory.getLogger(NAME);
 
-  private final ThreadPoolExecutor writer;
+  private final BoundedWriter logger;
+  private final BoundedWriter filer;
+  private final Optional<DecisionFiles> files;
+  private final Function<ApplicationId, String> userOf;
 
   /**
-   * Makes a log; its thread starts with the first line.
+   * Makes a log; its threads start with the first line.
    *
+   * @param directory of the applications' own files, if there are to be any
+   * @param userOf returns an application's owner; null where it is not known any more
    * @param leftOut is run for each line that is left out
    */
-  DecisionLog(Runnable leftOut) {
-    writer = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
-        new ArrayBlockingQueue<>(LONGEST_QUEUE), DecisionLog::daemon,
-        (line, executor) -> leftOut.run());
-    writer.allowCoreThreadTimeOut(true);
-  }
-
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "vas-placement-log");
-    thread.setDaemon(true);
-    return thread;
+  DecisionLog(
+      Optional<Path> directory, Function<ApplicationId, String> userOf, Runnable leftOut) {
+    logger = new BoundedWriter("vas-placement-log", leftOut);
+    filer = new BoundedWriter("vas-placement-files", leftOut);
+    files = directory.map(path -> new DecisionFiles(path, leftOut));
+    this.userOf = userOf;
   }
 
   void decided(ApplicationId app, PlacementEvent event) {
-    write(() -> LOG.info("event={} app={} key={} host={} waited_ms={} cause={}",
+    write(app, () -> String.format("event=%s app=%s key=%s host=%s waited_ms=%d cause=%s",
         event.type(), app, event.key(), event.host(), event.waitedMillis(), event.cause()));
   }
 
   void granted(ApplicationId app, ContainerId container, PlacementEvent event) {
-    write(() -> LOG.info(
-        "event={} app={} key={} host={} node={} locality={} waited_ms={} cause={} container={}",
+    write(app, () -> String.format(
+        "event=%s app=%s key=%s host=%s node=%s locality=%s waited_ms=%d cause=%s container=%s",
         event.type(), app, event.key(), event.host(), event.node(), event.locality(),
         event.waitedMillis(), event.cause(), container));
   }
 
-  private void write(Runnable line) {
+  /** Closes the file of an application that is over. */
+  void over(ApplicationId app) {
+    files.ifPresent(each -> filer.run(() -> each.forget(app)));
+  }
+
+  private void write(ApplicationId app, Supplier<String> line) {
     if (LOG.isInfoEnabled()) {
-      writer.execute(line);
+      logger.run(() -> LOG.info("{}", line.get()));
     }
+    files.ifPresent(each -> filer.run(() -> each.write(
+        app, userOf.apply(app), Instant.now() + " " + NAME + ": " + line.get())));
   }
 
   /** Waits until all lines so far are written; for tests. */
   void drain() throws InterruptedException {
-    Callable<Boolean> last = () -> true;
-    try {
-      writer.submit(last).get();
-    } catch (ExecutionException | RejectedExecutionException e) {
-      throw new IllegalStateException(e);
-    }
+    logger.drain();
+    filer.drain();
   }
 }

@@ -1,6 +1,8 @@
 package org.vas.scheduler;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,9 +28,27 @@ public interface PlacementConf {
   ConfKey<String> OPT_OUT_TAG = ConfKey.text("vas.placement.opt-out-tag", "vas-placement-off",
       "An application with this tag is not placed (MapReduce: mapreduce.job.tags).");
 
+  ConfKey<String> LOG_DIRECTORY = ConfKey.text("vas.placement.log-directory", "",
+      "Directory on the ResourceManager's machine for a file of decisions for each application,"
+          + " USER/APPLICATION.log, which `vas job locality` reads below the mount; empty: none.");
+
   /** Returns the waits for a node and for its HA partner, in milliseconds. */
   static WaitLimits waits(Configuration conf) {
     return new WaitLimits(NODE_WAIT.get(conf).toMillis(), PARTNER_WAIT.get(conf).toMillis());
+  }
+
+  /**
+   * Returns the directory of the applications' own files of decisions, if there is one.
+   *
+   * @throws IllegalArgumentException with one line for a path that is not absolute
+   */
+  static Optional<Path> logDirectory(Configuration conf) {
+    String named = LOG_DIRECTORY.get(conf);
+    if (!named.isEmpty() && !Path.of(named).isAbsolute()) {
+      throw new IllegalArgumentException(
+          LOG_DIRECTORY.name() + ": '" + named + "' is not an absolute path");
+    }
+    return Optional.of(named).filter(path -> !path.isEmpty()).map(Path::of);
   }
 
   /** Returns the types of the applications that are placed. */

@@ -17,6 +17,7 @@ import org.apache.hadoop.yarn.api.protocolrecords.FinishApplicationMasterRespons
 import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterRequest;
 import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
@@ -69,7 +70,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
       metrics = PlacementMetrics.register();
       nodes = new RmNodes(rm, clock);
       idle = new IdleNodes(rm, nodes, clock);
-      log = new DecisionLog(metrics::leftOutOfLog);
+      log = new DecisionLog(
+          settings.get().logDirectory(), this::userOf, metrics::leftOutOfLog);
     }
   }
 
@@ -95,7 +97,14 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   public void finishApplicationMaster(ApplicationAttemptId attempt,
       FinishApplicationMasterRequest request, FinishApplicationMasterResponse response) {
     attempts.remove(attempt);
+    settings.ifPresent(conf -> log.over(attempt.getApplicationId()));
     next.finishApplicationMaster(attempt, request, response);
+  }
+
+  /** Returns an application's owner; null for one that this ResourceManager has forgotten. */
+  private String userOf(ApplicationId id) {
+    RMApp app = rm.getRMApps().get(id);
+    return app == null ? null : app.getUser();
   }
 
   /** Returns for how many application attempts this processor keeps a placement. */

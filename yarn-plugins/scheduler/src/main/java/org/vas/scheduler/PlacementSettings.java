@@ -19,12 +19,14 @@ final class PlacementSettings {
   private final WaitLimits waits;
   private final Set<String> applicationTypes;
   private final String optOutTag;
+  private final Optional<Path> logDirectory;
 
   private PlacementSettings(Configuration conf, SiteRacks racks) {
     this.racks = racks;
     waits = PlacementConf.waits(conf);
     applicationTypes = PlacementConf.applicationTypes(conf);
     optOutTag = PlacementConf.OPT_OUT_TAG.get(conf);
+    logDirectory = PlacementConf.logDirectory(conf);
   }
 
   /**
@@ -58,6 +60,10 @@ final class PlacementSettings {
 
   WaitLimits waits() {
     return waits;
+  }
+
+  Optional<Path> logDirectory() {
+    return logDirectory;
   }
 
   boolean places(RMApp app) {
