@@ -1,0 +1,172 @@
+//! Proofs that both ends know a job's shuffle secret, docs/adr/0018. The secret itself is never sent.
+
+use crate::names::JobKey;
+use crate::random::NONCE;
+use crate::wire::{MAC, TAG};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::fmt;
+
+/// Bytes of the longest secret that is taken; Hadoop's has 8.
+pub const LONGEST_SECRET: usize = 256;
+
+/// A secret that is overwritten when it is dropped, and printed by nothing.
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    pub fn new(bytes: Vec<u8>) -> Secret {
+        Secret(bytes)
+    }
+
+    /// Returns the bytes of which these are the hexadecimal digits, two each.
+    pub fn joined(&self) -> Secret {
+        Secret(self.0.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> [u8; MAC] {
+        mac(&self.0, parts).finalize().into_bytes().into()
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        std::hint::black_box(&mut self.0);
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a secret")
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Secret) -> bool {
+        let proof = mac(b"compare", &[&other.0]);
+        proof.verify_slice(&mac(b"compare", &[&self.0]).finalize().into_bytes()).is_ok()
+    }
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
+    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).expect("HMAC takes keys of every length");
+    parts.iter().for_each(|part| mac.update(part));
+    mac
+}
+
+/// What one connection is: both nonces, and both addresses as the end that was connected to sees them.
+/// A proof for one connection proves nothing on another.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    pub asker: [u8; NONCE],
+    pub answerer: [u8; NONCE],
+    /// Addresses of a TCP connection; empty on a Unix socket.
+    pub ends: String,
+}
+
+impl Transcript {
+    /// Returns the proof of the end that asks for a job's outputs.
+    pub fn asker_proof(&self, secret: &Secret, job: JobKey) -> [u8; MAC] {
+        self.proof(secret, b"vas-jbs 1 asker", job)
+    }
+
+    /// Returns the proof of the end that was asked.
+    pub fn answerer_proof(&self, secret: &Secret, job: JobKey) -> [u8; MAC] {
+        self.proof(secret, b"vas-jbs 1 answerer", job)
+    }
+
+    /// Returns the key of the tags of this job's messages on this connection.
+    pub fn session(&self, secret: &Secret, job: JobKey) -> Session {
+        Session(Secret::new(self.proof(secret, b"vas-jbs 1 session", job).to_vec()))
+    }
+
+    fn proof(&self, secret: &Secret, role: &[u8], job: JobKey) -> [u8; MAC] {
+        let job = [job.cluster.to_be_bytes().as_slice(), &job.number.to_be_bytes()].concat();
+        // Every part but the last has a length that its role fixes, so no two inputs are one.
+        secret.mac(&[role, &[0], &self.asker, &self.answerer, &job, self.ends.as_bytes()])
+    }
+}
+
+/// Compares two proofs in a time that says nothing of where they differ.
+pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let expected = mac(b"compare", &[one]).finalize().into_bytes();
+    mac(b"compare", &[other]).verify_slice(&expected).is_ok()
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub enum Way {
+    Asked = 1,
+    Answered = 2,
+}
+
+/// Makes the tags of one job's messages on one connection.
+#[derive(Debug)]
+pub struct Session(Secret);
+
+impl Session {
+    /// Returns the tag of the message with this place among the tagged ones of its way.
+    pub fn tag(&self, way: Way, place: u64, message: &[u8]) -> [u8; TAG] {
+        let whole = self.0.mac(&[&[way as u8], &place.to_be_bytes(), message]);
+        let mut tag = [0; TAG];
+        tag.copy_from_slice(&whole[..TAG]);
+        tag
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JOB: JobKey = JobKey { cluster: 1, number: 2 };
+
+    fn transcript() -> Transcript {
+        Transcript { asker: [1; NONCE], answerer: [2; NONCE], ends: "10.0.0.1:1 10.0.0.2:2".to_owned() }
+    }
+
+    #[test]
+    fn a_proof_is_of_one_connection_job_secret_and_end() {
+        let secret = Secret::new(b"secret".to_vec());
+        let right = transcript().asker_proof(&secret, JOB);
+        let mut others = vec![
+            transcript().answerer_proof(&secret, JOB),
+            transcript().asker_proof(&Secret::new(b"other".to_vec()), JOB),
+            transcript().asker_proof(&secret, JobKey { cluster: 1, number: 3 }),
+        ];
+        for change in 0..3 {
+            let mut changed = transcript();
+            match change {
+                0 => changed.asker[31] ^= 1,
+                1 => changed.answerer[0] ^= 1,
+                _ => changed.ends.push('1'),
+            }
+            others.push(changed.asker_proof(&secret, JOB));
+        }
+        assert!(is_equal(&right, &transcript().asker_proof(&secret, JOB)));
+        assert!(others.iter().all(|other| !is_equal(&right, other)));
+    }
+
+    #[test]
+    fn a_tag_is_of_one_message_at_one_place() {
+        let session = transcript().session(&Secret::new(vec![7]), JOB);
+        let right = session.tag(Way::Asked, 5, b"message");
+        assert_eq!(right, session.tag(Way::Asked, 5, b"message"));
+        assert_ne!(right, session.tag(Way::Asked, 6, b"message"));
+        assert_ne!(right, session.tag(Way::Answered, 5, b"message"));
+        assert_ne!(right, session.tag(Way::Asked, 5, b"messagf"));
+    }
+
+    #[test]
+    fn the_mac_is_hmac_sha256() {
+        // RFC 4231, test case 2.
+        let mac = Secret::new(b"Jefe".to_vec()).mac(&[b"what do ya want ", b"for nothing?"]);
+        let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn a_secret_is_not_printed() {
+        assert_eq!(format!("{:?}", Secret::new(b"hush".to_vec())), "a secret");
+    }
+}

@@ -1,0 +1,127 @@
+//! The jobs of this node, as the NodeManager tells them: one line each on standard input.
+
+use crate::auth::{Secret, LONGEST_SECRET};
+use crate::names::{is_user, JobKey};
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+/// Bytes of the longest line.
+pub const LONGEST_LINE: usize = 1024;
+/// More jobs than a node has containers for in a day; a bound, not a size.
+const MOST_JOBS: usize = 10_000;
+
+/// A job that may be served.
+#[derive(Debug, PartialEq)]
+pub struct Job {
+    pub key: JobKey,
+    /// The name of the directory below `usercache`.
+    pub user: String,
+    /// The user that its tasks run as, so the owner of its files.
+    pub uid: u32,
+    pub secret: Secret,
+}
+
+/// What the NodeManager says.
+#[derive(Debug, PartialEq)]
+pub enum Order {
+    Add(Job),
+    Remove(JobKey),
+}
+
+/// Reads `add APPLICATION USER UID SECRET` or `remove APPLICATION`, the secret in hexadecimal.
+/// An error never holds a part of the line, which may be the secret.
+pub fn parse_order(line: &str) -> Result<Order, &'static str> {
+    if line.len() > LONGEST_LINE {
+        return Err("a line that is too long");
+    }
+    let words: Vec<&str> = line.split(' ').collect();
+    match words[..] {
+        ["add", application, user, uid, secret] => Ok(Order::Add(Job {
+            key: JobKey::parse(application).ok_or("not an application")?,
+            user: Some(user).filter(|name| is_user(name)).ok_or("not a user's name")?.to_owned(),
+            uid: uid.parse().map_err(|_| "not the number of a user")?,
+            secret: hexadecimal(secret).ok_or("not a secret")?,
+        })),
+        ["remove", application] => Ok(Order::Remove(JobKey::parse(application).ok_or("not an application")?)),
+        _ => Err("neither add nor remove"),
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<Secret> {
+    if text.is_empty() || text.len() % 2 != 0 || text.len() > 2 * LONGEST_SECRET {
+        return None;
+    }
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = Secret::new(digits?);
+    Some(digits.joined())
+}
+
+/// The jobs that are served now.
+#[derive(Default)]
+pub struct Jobs(RwLock<HashMap<JobKey, Arc<Job>>>);
+
+impl Jobs {
+    /// Does what the NodeManager says. Of a job that is known already the newer word counts.
+    pub fn obey(&self, order: Order) -> Result<(), &'static str> {
+        let mut jobs = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match order {
+            Order::Add(job) if jobs.len() >= MOST_JOBS && !jobs.contains_key(&job.key) => {
+                return Err("more jobs than are served at once");
+            }
+            Order::Add(job) => drop(jobs.insert(job.key, Arc::new(job))),
+            Order::Remove(key) => drop(jobs.remove(&key)),
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, key: JobKey) -> Option<Arc<Job>> {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned()
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn orders_are_read() {
+        let order = parse_order("add application_17_0002 alice 1000 00ffA0").unwrap();
+        let key = JobKey { cluster: 17, number: 2 };
+        let secret = Secret::new(vec![0, 255, 160]);
+        assert_eq!(order, Order::Add(Job { key, user: "alice".to_owned(), uid: 1000, secret }));
+        assert_eq!(parse_order("remove application_17_0002"), Ok(Order::Remove(key)));
+    }
+
+    #[test]
+    fn whatever_is_not_an_order_is_refused_without_its_words() {
+        for line in ["", "add", "add application_17_0002 ../x 1 00", "add application_17_0002 a -1 00",
+            "add application_17_0002 a 1 0", "add application_17_0002 a 1 0g", "add application_17_0002 a 1 ",
+            "remove application_17_0002 x", "Add application_17_0002 a 1 00", "add  application_17_0002 a 1 00"] {
+            assert!(parse_order(line).is_err(), "{line}");
+        }
+        let mut random = Random::new(5);
+        for _ in 0..20_000 {
+            let mut line = b"add application_17_0002 alice 1000 00ffa0".to_vec();
+            let at = random.below(line.len() as u64) as usize;
+            line[at] = random.next() as u8;
+            if let Ok(text) = std::str::from_utf8(&line) {
+                let _ = parse_order(text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_removed_is_not_served() {
+        let jobs = Jobs::default();
+        jobs.obey(parse_order("add application_17_0002 alice 1000 00").unwrap()).unwrap();
+        let key = JobKey { cluster: 17, number: 2 };
+        assert_eq!(jobs.get(key).unwrap().user, "alice");
+        jobs.obey(Order::Remove(key)).unwrap();
+        assert!(jobs.get(key).is_none() && jobs.count() == 0);
+    }
+}

@@ -1,0 +1,77 @@
+//! One end of a connection: the greeting, and messages with their tags.
+
+use crate::auth::{is_equal, Session, Transcript, Way};
+use crate::random::{nonce, NONCE};
+use crate::wire::{Header, Malformed, Message, HEADER, MAGIC, TAG};
+use std::io::{self, Read, Write};
+
+/// Which end of a connection this is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Asker,
+    Answerer,
+}
+
+/// Sends and reads the greeting; returns what both ends' proofs are about.
+pub fn greet(stream: &mut (impl Read + Write), end: End, ends: String) -> io::Result<Transcript> {
+    let ours = nonce()?;
+    stream.write_all(&[MAGIC.as_slice(), &ours].concat())?;
+    let mut magic = [0; MAGIC.len()];
+    let mut theirs = [0; NONCE];
+    stream.read_exact(&mut magic)?;
+    if magic != *MAGIC {
+        return Err(malformed(Malformed("not a daemon of this protocol")));
+    }
+    stream.read_exact(&mut theirs)?;
+    let (asker, answerer) = if end == End::Asker { (ours, theirs) } else { (theirs, ours) };
+    Ok(Transcript { asker, answerer, ends })
+}
+
+/// A message as it came, its tag not looked at.
+pub struct Received {
+    pub header: Header,
+    pub message: Message,
+    bytes: Vec<u8>,
+    tag: Option<[u8; TAG]>,
+}
+
+/// Reads one message.
+pub fn receive(stream: &mut impl Read) -> io::Result<Received> {
+    let mut head = [0; HEADER];
+    stream.read_exact(&mut head)?;
+    let header = Header::decode(&head).map_err(malformed)?;
+    let mut bytes = vec![0; HEADER + header.length as usize];
+    bytes[..HEADER].copy_from_slice(&head);
+    stream.read_exact(&mut bytes[HEADER..])?;
+    let tag = if header.is_tagged() {
+        let mut tag = [0; TAG];
+        stream.read_exact(&mut tag)?;
+        Some(tag)
+    } else {
+        None
+    };
+    let message = Message::decode(header.kind, &bytes[HEADER..]).map_err(malformed)?;
+    Ok(Received { header, message, bytes, tag })
+}
+
+impl Received {
+    /// Checks the tag: of this session, and at this place among the tagged messages of its way.
+    pub fn verify(&self, session: &Session, way: Way, place: u64) -> io::Result<()> {
+        match self.tag {
+            Some(tag) if is_equal(&tag, &session.tag(way, place, &self.bytes)) => Ok(()),
+            _ => Err(malformed(Malformed("a message with a wrong tag"))),
+        }
+    }
+}
+
+/// Returns a message's bytes with its tag behind them.
+pub fn sealed(message: &Message, id: u64, session: &Session, way: Way, place: u64) -> Vec<u8> {
+    let mut bytes = message.encode(id, true);
+    let tag = session.tag(way, place, &bytes);
+    bytes.extend(tag);
+    bytes
+}
+
+pub fn malformed(error: Malformed) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.0)
+}

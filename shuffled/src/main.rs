@@ -1,0 +1,52 @@
+//! The daemon `vas-shuffled`. docs/jbs.md tells what it is for, docs/adr/0018 what it says on the wire.
+#![forbid(unsafe_code)]
+
+mod auth;
+mod budget;
+mod daemon;
+mod fair;
+mod groups;
+mod index;
+mod jobs;
+mod link;
+mod local;
+mod metrics;
+mod names;
+mod options;
+mod outputs;
+mod peers;
+mod random;
+mod supplier;
+mod wire;
+
+#[cfg(test)]
+mod site;
+#[cfg(test)]
+mod system_tests;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match options::parse(&arguments) {
+        Ok(options::Wish::Help) => {
+            print!("{}", options::HELP);
+            ExitCode::SUCCESS
+        }
+        Ok(options::Wish::Version) => {
+            println!("vas-shuffled {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
+        Ok(options::Wish::Run(options)) => match daemon::run(&options) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("vas-shuffled: {error}");
+                ExitCode::from(1)
+            }
+        },
+        Err(error) => {
+            eprintln!("vas-shuffled: {error}; see vas-shuffled --help");
+            ExitCode::from(2)
+        }
+    }
+}

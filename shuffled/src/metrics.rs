@@ -1,0 +1,68 @@
+//! What the daemon counts, as Prometheus reads it.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that any thread adds to.
+#[derive(Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    pub fn add(&self, number: u64) {
+        self.0.fetch_add(number, Ordering::Relaxed);
+    }
+
+    pub fn subtract(&self, number: u64) {
+        self.0.fetch_sub(number, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// All counts of one daemon.
+#[derive(Default)]
+pub struct Metrics {
+    pub served_bytes: Count,
+    pub fetched_bytes: Count,
+    pub looks: Count,
+    pub reads: Count,
+    pub joined_reads: Count,
+    pub refusals: Count,
+    pub broken_links: Count,
+    pub peers_in: Count,
+    pub peers_out: Count,
+    pub reducers: Count,
+    pub queued: Count,
+}
+
+impl Metrics {
+    /// Returns all counts in Prometheus' text format, with these two numbers of others.
+    pub fn text(&self, jobs: u64, budget_used: u64) -> String {
+        let counters = [
+            ("served_bytes_total", "Bytes of segments sent to other nodes", &self.served_bytes),
+            ("fetched_bytes_total", "Bytes of segments handed to reducers", &self.fetched_bytes),
+            ("looks_total", "Segments looked at for other nodes", &self.looks),
+            ("reads_total", "Pieces of segments asked for by other nodes", &self.reads),
+            ("disk_reads_total", "Reads that these pieces were joined to", &self.joined_reads),
+            ("refusals_total", "Requests and proofs that were refused", &self.refusals),
+            ("broken_links_total", "Connections that ended in the middle", &self.broken_links),
+        ];
+        let gauges = [
+            ("peers_in", "Connections from other nodes", self.peers_in.get()),
+            ("peers_out", "Connections to other nodes", self.peers_out.get()),
+            ("reducers", "Connections of reducers", self.reducers.get()),
+            ("queued", "Requests that wait for a disk", self.queued.get()),
+            ("jobs", "Jobs that are served", jobs),
+            ("held_bytes", "Bytes held for reducers", budget_used),
+        ];
+        let mut text = String::new();
+        let mut put = |name: &str, kind: &str, help: &str, number: u64| {
+            let _ = write!(text, "# HELP vas_shuffled_{name} {help}\n# TYPE vas_shuffled_{name} {kind}\nvas_shuffled_{name} {number}\n");
+        };
+        counters.iter().for_each(|(name, help, count)| put(name, "counter", help, count.get()));
+        gauges.iter().for_each(|(name, help, number)| put(name, "gauge", help, *number));
+        text
+    }
+}

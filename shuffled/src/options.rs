@@ -1,0 +1,103 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+pub const HELP: &str = "\
+Usage: vas-shuffled [OPTION]... LOCAL_DIR...
+
+Serves the map output in the NodeManager's local directories to other nodes, and fetches theirs for the
+reducers of this one. The NodeManager starts it, and tells it its jobs on standard input; it ends with that.
+
+  --listen ADDRESS:PORT   where other nodes connect (default [::]:13563)
+  --memory MIB            bytes held for reducers at most (default 256)
+  --metrics ADDRESS:PORT  where Prometheus asks; a loopback address (default: nowhere)
+  --version               prints the version
+  --help                  prints this
+
+Example: vas-shuffled --metrics 127.0.0.1:13564 /data1/yarn/local /data2/yarn/local
+";
+
+/// What a command line asks for.
+#[derive(Debug, PartialEq)]
+pub enum Wish {
+    Help,
+    Version,
+    Run(Options),
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Options {
+    pub listen: SocketAddr,
+    pub memory_bytes: u64,
+    pub metrics: Option<SocketAddr>,
+    pub local_dirs: Vec<PathBuf>,
+}
+
+/// Reads a command line, without the program's name. The error says which word is wrong.
+pub fn parse(arguments: &[String]) -> Result<Wish, String> {
+    let mut options = Options {
+        listen: SocketAddr::from(([0u16; 8], 13563)),
+        memory_bytes: 256 << 20,
+        metrics: None,
+        local_dirs: Vec::new(),
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} has no value"));
+        match word.as_str() {
+            "--help" => return Ok(Wish::Help),
+            "--version" => return Ok(Wish::Version),
+            "--listen" => options.listen = address(value()?)?,
+            "--memory" => options.memory_bytes = mebibytes(value()?)?,
+            "--metrics" => options.metrics = Some(loopback(value()?)?),
+            unknown if unknown.starts_with('-') => return Err(format!("{unknown} is not an option")),
+            directory if directory.starts_with('/') => options.local_dirs.push(directory.into()),
+            relative => return Err(format!("{relative} is not an absolute path")),
+        }
+    }
+    if options.local_dirs.is_empty() {
+        return Err("no local directory is named".to_owned());
+    }
+    Ok(Wish::Run(options))
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("{text} is not ADDRESS:PORT"))
+}
+
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = address(text)?;
+    if address.ip().is_loopback() { Ok(address) } else { Err(format!("{text} is not a loopback address")) }
+}
+
+fn mebibytes(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(number @ 4..=1_048_576) => Ok(number << 20),
+        _ => Err(format!("{text} is not a number of MiB from 4 to 1048576")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn options_are_read() {
+        let Ok(Wish::Run(options)) = parse(&words("--listen 127.0.0.1:7 --memory 64 /a /b")) else { panic!() };
+        assert_eq!((options.listen.port(), options.memory_bytes), (7, 64 << 20));
+        assert_eq!(options.local_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (line, named) in [("", "no local directory"), ("a", "a is not"), ("--memory 1 /a", "1 is not"),
+            ("--metrics 0.0.0.0:1 /a", "loopback"), ("--listen /a", "/a is not"), ("--x /a", "--x is not"), ("--listen", "no value")] {
+            assert!(parse(&words(line)).unwrap_err().contains(named), "{line}");
+        }
+    }
+}

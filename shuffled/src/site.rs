@@ -1,0 +1,135 @@
+//! For tests: map output as Hadoop writes it, in local directories of their own, and a reducer.
+
+use crate::auth::{is_equal, Secret, Transcript};
+use crate::index::{encode, Part};
+use crate::jobs::Job;
+use crate::link::{greet, receive, End};
+use crate::names::{JobKey, MapAttempt};
+use crate::random::{nonce, Random};
+use crate::wire::{Ask, Looked, Message, Refused, Request};
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+pub const JOB: JobKey = JobKey { cluster: 1_700_000_000_000, number: 3 };
+pub const USER: &str = "alice";
+
+/// Two local directories that are removed with this.
+pub struct Site {
+    pub root: PathBuf,
+}
+
+impl Site {
+    pub fn new() -> Site {
+        let unique: String = nonce().unwrap()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let site = Site { root: std::env::temp_dir().join(format!("vas-shuffled-{unique}")) };
+        site.local_dirs().iter().for_each(|directory| fs::create_dir_all(directory).unwrap());
+        site
+    }
+
+    pub fn local_dirs(&self) -> [PathBuf; 2] {
+        [self.root.join("one"), self.root.join("two")]
+    }
+
+    /// Where an attempt's files are, in the first or second local directory.
+    pub fn output(&self, map: u32, disk: usize) -> PathBuf {
+        let directory = self.local_dirs()[disk]
+            .join(format!("usercache/{USER}/appcache/{JOB}/output/{}", attempt(map)));
+        fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
+    /// Writes a map's output of these segments, without their checksums; returns them with those.
+    pub fn write(&self, map: u32, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let (mut file, mut parts, mut stored) = (Vec::new(), Vec::new(), Vec::new());
+        for segment in segments {
+            let mut bytes = segment.clone();
+            bytes.extend(crc32fast::hash(segment).to_be_bytes());
+            let raw_bytes = segment.len() as u64;
+            parts.push(Part { start: file.len() as u64, raw_bytes, stored_bytes: bytes.len() as u64 });
+            file.extend(&bytes);
+            stored.push(bytes);
+        }
+        // Hadoop chooses a disk for each file.
+        fs::write(self.output(map, 0).join("file.out"), file).unwrap();
+        fs::write(self.output(map, 1).join("file.out.index"), encode(&parts)).unwrap();
+        stored
+    }
+
+    pub fn write_random(&self, random: &mut Random, map: u32, partitions: u32, most: u64) -> Vec<Vec<u8>> {
+        let mut segment = |_| {
+            let count = 3 + random.below(most) as usize;
+            random.bytes(count)
+        };
+        self.write(map, &(0..partitions).map(&mut segment).collect::<Vec<_>>())
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+pub fn attempt(map: u32) -> MapAttempt {
+    MapAttempt { job: JOB, map, attempt: 0 }
+}
+
+pub fn own_uid() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+pub fn job(secret: &[u8], uid: u32) -> Job {
+    Job { key: JOB, user: USER.to_owned(), uid, secret: Secret::new(secret.to_vec()) }
+}
+
+/// A reducer as Java is one, on a connection to its own node.
+pub struct Reducer(pub UnixStream);
+
+impl Reducer {
+    pub fn connect(mut stream: UnixStream, secret: &[u8]) -> Result<Reducer, Refused> {
+        let transcript = greet(&mut stream, End::Asker, String::new()).unwrap();
+        Reducer::prove(stream, &transcript, secret)
+    }
+
+    fn prove(mut stream: UnixStream, transcript: &Transcript, secret: &[u8]) -> Result<Reducer, Refused> {
+        let secret = Secret::new(secret.to_vec());
+        let mac = transcript.asker_proof(&secret, JOB);
+        stream.write_all(&Message::Auth { job: JOB, mac }.encode(0, false)).unwrap();
+        match receive(&mut stream).unwrap().message {
+            Message::Authenticated { mac } => {
+                assert!(is_equal(&mac, &transcript.answerer_proof(&secret, JOB)));
+                Ok(Reducer(stream))
+            }
+            Message::Refused(refused) => Err(refused),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ask(&mut self, host: &str, map: u32, partition: u32, ask: Ask) -> Message {
+        let request = Request { map: attempt(map), partition, ask, host: host.to_owned() };
+        self.0.write_all(&Message::Ask(request).encode(1, false)).unwrap();
+        receive(&mut self.0).unwrap().message
+    }
+
+    pub fn look(&mut self, host: &str, map: u32, partition: u32, hold: u32) -> Result<Looked, Refused> {
+        match self.ask(host, map, partition, Ask::Look { hold, verify: true }) {
+            Message::Looked(looked) => Ok(looked),
+            Message::Refused(refused) => Err(refused),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn read(&mut self, host: &str, map: u32, partition: u32, at: (u64, u32)) -> Result<Vec<u8>, Refused> {
+        match self.ask(host, map, partition, Ask::Read { offset: at.0, length: at.1 }) {
+            Message::Data { length } => {
+                let mut bytes = vec![0; length as usize];
+                self.0.read_exact(&mut bytes).unwrap();
+                Ok(bytes)
+            }
+            Message::Refused(refused) => Err(refused),
+            other => panic!("{other:?}"),
+        }
+    }
+}

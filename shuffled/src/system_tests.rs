@@ -1,0 +1,265 @@
+//! Both roles of the daemon over real sockets: what a reducer gets, and what nobody gets.
+
+use crate::budget::Budget;
+use crate::jobs::{Jobs, Order};
+use crate::link::greet;
+use crate::link::End;
+use crate::local::Local;
+use crate::metrics::Metrics;
+use crate::outputs::Outputs;
+use crate::peers::Peers;
+use crate::random::Random;
+use crate::site::{job, own_uid, Reducer, Site, JOB};
+use crate::supplier::Supplier;
+use crate::wire::{Message, Refusal, Refused, LARGEST_READ, MAC};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const SECRET: &[u8] = b"a job's secret";
+/// Names of this one node: each is another connection.
+const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
+
+/// A node that serves its own outputs, and asks its own daemon for them.
+struct Node {
+    site: Site,
+    jobs: Arc<Jobs>,
+    peers: Arc<Peers>,
+    budget: Arc<Budget>,
+    metrics: Arc<Metrics>,
+    port: u16,
+}
+
+impl Node {
+    fn start(most_peers: usize) -> Node {
+        let site = Site::new();
+        let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
+        jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
+        let outputs = Arc::new(Outputs::new(&site.local_dirs()).unwrap());
+        let supplier = Supplier::start(Arc::clone(&jobs), outputs, Arc::clone(&metrics)).unwrap();
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || supplier.listen(&listener));
+        let peers = Peers::bounded(port, most_peers, Arc::clone(&metrics));
+        let budget = Budget::new(8 << 20);
+        let node = Node { site, jobs, peers, budget, metrics, port };
+        node.open_door();
+        node
+    }
+
+    fn open_door(&self) {
+        let listener = UnixListener::bind(self.site.root.join("socket")).unwrap();
+        let local = Arc::new(Local {
+            jobs: Arc::clone(&self.jobs),
+            peers: Arc::clone(&self.peers),
+            budget: Arc::clone(&self.budget),
+            metrics: Arc::clone(&self.metrics),
+        });
+        thread::spawn(move || local.listen(&listener));
+    }
+
+    fn reducer(&self, secret: &[u8]) -> Result<Reducer, Refused> {
+        Reducer::connect(UnixStream::connect(self.site.root.join("socket")).unwrap(), secret)
+    }
+}
+
+/// Fetches a segment in pieces of this size, and compares every checksum.
+fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece: u32) -> Vec<u8> {
+    let looked = reducer.look(host, map, partition, 0).unwrap();
+    let mut bytes = Vec::new();
+    while (bytes.len() as u64) < looked.stored_bytes {
+        let left = looked.stored_bytes - bytes.len() as u64;
+        let at = (bytes.len() as u64, u64::from(piece).min(left) as u32);
+        bytes.extend(reducer.read(host, map, partition, at).unwrap());
+    }
+    let sums: Vec<u32> = bytes.chunks(64 << 10).map(crc32c::crc32c).collect();
+    assert_eq!(sums, looked.checksums);
+    bytes
+}
+
+#[test]
+fn many_reducers_get_every_byte() {
+    let node = Node::start(10);
+    let mut random = Random::new(9);
+    let stored: Vec<_> = (0..5).map(|map| node.site.write_random(&mut random, map, 4, 700_000)).collect();
+    thread::scope(|scope| {
+        for partition in 0..4 {
+            let (node, stored) = (&node, &stored);
+            scope.spawn(move || {
+                let mut reducer = node.reducer(SECRET).unwrap();
+                for (map, segments) in stored.iter().enumerate() {
+                    let host = HOSTS[(map + partition) % HOSTS.len()];
+                    let piece = [LARGEST_READ, 65_536, 100_000][map % 3];
+                    let bytes = fetch(&mut reducer, host, map as u32, partition as u32, piece);
+                    assert!(bytes == segments[partition], "map {map}, partition {partition}");
+                }
+            });
+        }
+    });
+    assert_eq!(node.peers.count(), HOSTS.len());
+    assert_eq!(node.budget.used(), 0);
+    let all: usize = stored.iter().flatten().map(Vec::len).sum();
+    assert_eq!(node.metrics.served_bytes.get(), all as u64);
+    assert!(node.metrics.text(1, 0).contains(&format!("vas_shuffled_served_bytes_total {all}\n")));
+}
+
+#[test]
+fn connections_beyond_the_bound_end_the_oldest() {
+    let node = Node::start(2);
+    let stored = node.site.write(0, &[vec![3; 100_000]]);
+    let mut reducer = node.reducer(SECRET).unwrap();
+    for round in 0..12 {
+        assert!(fetch(&mut reducer, HOSTS[round * 3 % 4], 0, 0, LARGEST_READ) == stored[0]);
+        assert!(node.peers.count() <= 2);
+    }
+}
+
+#[test]
+fn who_does_not_know_the_secret_or_is_another_user_gets_nothing() {
+    let node = Node::start(2);
+    node.site.write(0, &[vec![3; 100]]);
+    assert_eq!(node.reducer(b"another").err().unwrap().why, Refusal::NotAllowed);
+    node.jobs.obey(Order::Add(job(SECRET, own_uid() + 1))).unwrap();
+    assert_eq!(node.reducer(SECRET).err().unwrap().text, "another user's job");
+    node.jobs.obey(Order::Remove(JOB)).unwrap();
+    assert_eq!(node.reducer(SECRET).err().unwrap().why, Refusal::NotAllowed);
+}
+
+#[test]
+fn a_job_that_is_over_is_not_served_on_old_connections() {
+    let node = Node::start(2);
+    node.site.write(0, &[vec![3; 100]]);
+    let mut reducer = node.reducer(SECRET).unwrap();
+    assert!(reducer.look(HOSTS[0], 0, 0, 0).is_ok());
+    node.jobs.obey(Order::Remove(JOB)).unwrap();
+    assert_eq!(reducer.look(HOSTS[0], 0, 0, 0).unwrap_err().why, Refusal::NotAllowed);
+    // The NodeManager tells it again: the old proofs are void, new ones are made.
+    node.jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
+    assert!(node.reducer(SECRET).unwrap().look(HOSTS[0], 0, 0, 0).is_ok());
+}
+
+#[test]
+fn a_recorded_greeting_opens_nothing_a_second_time() {
+    let node = Node::start(2);
+    let mut first = TcpStream::connect((HOSTS[0], node.port)).unwrap();
+    let ends = format!("{} {}", first.local_addr().unwrap(), first.peer_addr().unwrap());
+    let transcript = greet(&mut first, End::Asker, ends).unwrap();
+    let secret = crate::auth::Secret::new(SECRET.to_vec());
+    let recorded = Message::Auth { job: JOB, mac: transcript.asker_proof(&secret, JOB) }.encode(0, false);
+    assert!(matches!(answer(&mut first, &recorded), Message::Authenticated { .. }));
+    let mut second = TcpStream::connect((HOSTS[0], node.port)).unwrap();
+    greet(&mut second, End::Asker, String::new()).unwrap();
+    assert!(matches!(answer(&mut second, &recorded), Message::Refused(_)));
+}
+
+fn answer(stream: &mut TcpStream, bytes: &[u8]) -> Message {
+    stream.write_all(bytes).unwrap();
+    crate::link::receive(stream).unwrap().message
+}
+
+#[test]
+fn a_node_that_knows_no_secret_is_not_believed() {
+    let node = Node::start(2);
+    // A stranger answers at another port, where Peers of its own look.
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peers = Peers::bounded(stranger.local_addr().unwrap().port(), 2, Arc::clone(&node.metrics));
+    thread::spawn(move || {
+        let (mut stream, _) = stranger.accept().unwrap();
+        greet(&mut stream, End::Answerer, String::new()).unwrap();
+        let asked = crate::link::receive(&mut stream).unwrap();
+        let proof = Message::Authenticated { mac: [0; MAC] };
+        stream.write_all(&proof.encode(asked.header.id, false)).unwrap();
+        let _ = stream.read(&mut [0; 1000]);
+    });
+    let request = crate::wire::Request {
+        map: crate::site::attempt(0),
+        partition: 0,
+        ask: crate::wire::Ask::Read { offset: 0, length: 10 },
+        host: HOSTS[0].to_owned(),
+    };
+    let refused = peers.call(&node.jobs.get(JOB).unwrap(), request).unwrap_err();
+    assert!(refused.text.contains("does not know the job's secret"), "{}", refused.text);
+}
+
+#[test]
+fn noise_stalls_and_half_closed_ends_disturb_nobody() {
+    let node = Node::start(4);
+    let stored = node.site.write(0, &[vec![3; 100_000]]);
+    let mut random = Random::new(10);
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        let mut stream = TcpStream::connect((HOSTS[0], node.port)).unwrap();
+        let count = random.below(300) as usize;
+        let noise = random.bytes(count);
+        if count % 2 == 0 {
+            let _ = greet(&mut stream, End::Asker, String::new());
+        }
+        let _ = stream.write_all(&noise);
+        if count % 3 == 0 {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+        silent.push(stream);
+    }
+    let mut reducer = node.reducer(SECRET).unwrap();
+    assert!(fetch(&mut reducer, HOSTS[1], 0, 0, LARGEST_READ) == stored[0]);
+}
+
+#[test]
+fn pieces_that_are_not_there_are_refused() {
+    let node = Node::start(2);
+    node.site.write(0, &[vec![3; 100]]);
+    let mut reducer = node.reducer(SECRET).unwrap();
+    for at in [(0, 0), (0, 105), (104, 1), (u64::MAX, 2)] {
+        assert_eq!(reducer.read(HOSTS[0], 0, 0, at).unwrap_err().why, Refusal::TooMuch, "{at:?}");
+    }
+    assert_eq!(reducer.look(HOSTS[0], 7, 0, 0).unwrap_err().why, Refusal::Gone);
+    assert_eq!(reducer.read(HOSTS[0], 0, 0, (0, 104)).unwrap().len(), 104);
+}
+
+#[test]
+fn a_node_that_is_away_is_said_to_be() {
+    let node = Node::start(2);
+    let mut reducer = node.reducer(SECRET).unwrap();
+    assert_eq!(reducer.look("no-such-host.invalid", 0, 0, 0).unwrap_err().why, Refusal::Unreachable);
+}
+
+#[test]
+fn a_file_that_shrinks_under_a_read_ends_the_connection_and_not_the_daemon() {
+    let node = Node::start(2);
+    node.site.write(0, &[vec![3; 300_000]]);
+    let mut reducer = node.reducer(SECRET).unwrap();
+    assert!(reducer.look(HOSTS[0], 0, 0, 0).is_ok());
+    let file = std::fs::OpenOptions::new().write(true).open(node.site.output(0, 0).join("file.out")).unwrap();
+    file.set_len(1000).unwrap();
+    assert!(reducer.read(HOSTS[0], 0, 0, (0, 300_000)).is_err());
+    file.write_all_at(&[3; 300_000], 0).unwrap();
+    thread::sleep(Duration::from_millis(1));
+    assert!(reducer.read(HOSTS[0], 0, 0, (0, 1000)).is_ok());
+}
+
+#[test]
+fn a_reducer_that_goes_away_leaves_no_memory_behind() {
+    let node = Node::start(2);
+    let stored = node.site.write(0, &[vec![3; 1 << 20]]);
+    for _ in 0..20 {
+        let mut reducer = node.reducer(SECRET).unwrap();
+        let request = crate::wire::Request {
+            map: crate::site::attempt(0),
+            partition: 0,
+            ask: crate::wire::Ask::Read { offset: 0, length: LARGEST_READ },
+            host: HOSTS[0].to_owned(),
+        };
+        reducer.0.write_all(&Message::Ask(request).encode(1, false)).unwrap();
+    }
+    let mut reducer = node.reducer(SECRET).unwrap();
+    assert!(fetch(&mut reducer, HOSTS[0], 0, 0, LARGEST_READ) == stored[0]);
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while node.budget.used() > 0 {
+        assert!(std::time::Instant::now() < deadline, "{} bytes stay held", node.budget.used());
+        thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,325 @@
+//! The messages of the protocol, docs/adr/0018. Pure: bytes in, messages out; every length is bounded here.
+
+use crate::names::{is_host, JobKey, MapAttempt};
+use std::fmt;
+
+/// What both sides send first, with a nonce.
+pub const MAGIC: &[u8; 8] = b"VASJBS01";
+/// Bytes of a header: length of the body, kind, flags, number of the request.
+pub const HEADER: usize = 4 + 1 + 1 + 8;
+/// Bytes of the tag behind an authenticated message.
+pub const TAG: usize = 16;
+/// Bytes of a whole HMAC-SHA256.
+pub const MAC: usize = 32;
+/// The largest piece of a segment in one answer.
+pub const LARGEST_READ: u32 = 1 << 20;
+/// Checksums of one segment: of 64 KiB each, so 16 GiB.
+pub const MOST_CHECKSUMS: u32 = 1 << 18;
+/// Bytes under one checksum.
+pub const CHECKSUM_BYTES: u64 = 64 << 10;
+/// The largest segment whose bytes come with the answer to a look.
+pub const LARGEST_HELD: u32 = 128 << 10;
+const LARGEST_REQUEST: usize = 512;
+const LARGEST_TEXT: usize = 400;
+const LARGEST_ANSWER: usize = 24 + 4 * MOST_CHECKSUMS as usize + LARGEST_HELD as usize;
+
+/// The flag of a message that has a tag.
+pub const TAGGED: u8 = 1;
+
+/// Why a request was refused. Numbers are the protocol's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Refusal {
+    /// The job is not known on this node, or its secret is another.
+    NotAllowed = 1,
+    /// There is no such output, or it is not the job's user's.
+    Gone = 2,
+    /// The output is there, but its bytes are not what was written.
+    Damaged = 3,
+    /// The disk failed, or something else on the node that is asked.
+    Sick = 4,
+    /// The other node cannot be reached.
+    Unreachable = 5,
+    /// More was asked than the protocol allows.
+    TooMuch = 6,
+}
+
+impl Refusal {
+    fn of(number: u8) -> Option<Refusal> {
+        use Refusal::*;
+        [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch].into_iter().find(|r| *r as u8 == number)
+    }
+}
+
+/// A refusal with one line for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub why: Refusal,
+    pub text: String,
+}
+
+impl Refused {
+    pub fn new(why: Refusal, text: impl fmt::Display) -> Refused {
+        Refused { why, text: text.to_string() }
+    }
+}
+
+/// What is asked of one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Sizes and checksums; the bytes too, if there are at most `hold`. Without `verify` IFile's own
+    /// checksum is left unread: of an encrypted segment only the job can compute it.
+    Look { hold: u32, verify: bool },
+    /// The bytes from `offset` of the segment on.
+    Read { offset: u64, length: u32 },
+}
+
+/// A segment, and what is asked of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub map: MapAttempt,
+    pub partition: u32,
+    pub ask: Ask,
+    /// Where the map ran: in requests of reducers to their own node only.
+    pub host: String,
+}
+
+/// The answer to a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    pub stored_bytes: u64,
+    pub raw_bytes: u64,
+    pub checksums: Vec<u32>,
+    pub held: Vec<u8>,
+}
+
+/// A message without its header and tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    Auth { job: JobKey, mac: [u8; MAC] },
+    Authenticated { mac: [u8; MAC] },
+    Ask(Request),
+    Looked(Looked),
+    /// The bytes that follow the message.
+    Data { length: u32 },
+    Refused(Refused),
+}
+
+/// The fixed part in front of every message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Bytes of the message, without header and tag.
+    pub length: u32,
+    pub kind: u8,
+    pub flags: u8,
+    pub id: u64,
+}
+
+/// What cannot be a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+const AUTH: u8 = 1;
+const AUTHENTICATED: u8 = 2;
+const LOOK: u8 = 3;
+const READ: u8 = 4;
+const LOOKED: u8 = 5;
+const DATA: u8 = 6;
+const REFUSED: u8 = 7;
+
+impl Header {
+    /// Reads a header, whose length is one that its kind can have.
+    pub fn decode(bytes: &[u8; HEADER]) -> Result<Header, Malformed> {
+        let mut rest = Cursor(bytes);
+        let header = Header { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
+        let most = match header.kind {
+            LOOKED => LARGEST_ANSWER,
+            AUTH | AUTHENTICATED | LOOK | READ | DATA | REFUSED => LARGEST_REQUEST,
+            _ => return Err(Malformed("an unknown kind of message")),
+        };
+        if header.length as usize > most || header.flags & !TAGGED != 0 {
+            return Err(Malformed("a message longer than its kind may be, or of unknown flags"));
+        }
+        Ok(header)
+    }
+
+    pub fn is_tagged(&self) -> bool {
+        self.flags & TAGGED != 0
+    }
+}
+
+impl Message {
+    /// Returns header and message.
+    pub fn encode(&self, id: u64, tagged: bool) -> Vec<u8> {
+        let mut body = Vec::new();
+        let kind = self.body(&mut body);
+        let mut bytes = Vec::with_capacity(HEADER + body.len() + TAG);
+        bytes.extend((body.len() as u32).to_be_bytes());
+        bytes.extend([kind, if tagged { TAGGED } else { 0 }]);
+        bytes.extend(id.to_be_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    fn body(&self, out: &mut Vec<u8>) -> u8 {
+        match self {
+            Message::Auth { job, mac } => {
+                put_job(out, *job);
+                out.extend(mac);
+                AUTH
+            }
+            Message::Authenticated { mac } => {
+                out.extend(mac);
+                AUTHENTICATED
+            }
+            Message::Ask(request) => put_request(out, request),
+            Message::Looked(looked) => {
+                out.extend(looked.stored_bytes.to_be_bytes());
+                out.extend(looked.raw_bytes.to_be_bytes());
+                out.extend((looked.checksums.len() as u32).to_be_bytes());
+                looked.checksums.iter().for_each(|sum| out.extend(sum.to_be_bytes()));
+                out.extend((looked.held.len() as u32).to_be_bytes());
+                out.extend(&looked.held);
+                LOOKED
+            }
+            Message::Data { length } => {
+                out.extend(length.to_be_bytes());
+                DATA
+            }
+            Message::Refused(refused) => {
+                let mut end = refused.text.len().min(LARGEST_TEXT);
+                while !refused.text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                out.push(refused.why as u8);
+                out.extend(refused.text[..end].as_bytes());
+                REFUSED
+            }
+        }
+    }
+
+    /// Reads what stood behind a header of this kind: all of it is one message, or nothing is.
+    pub fn decode(kind: u8, body: &[u8]) -> Result<Message, Malformed> {
+        let mut rest = Cursor(body);
+        let message = match kind {
+            AUTH => Message::Auth { job: rest.job()?, mac: rest.array()? },
+            AUTHENTICATED => Message::Authenticated { mac: rest.array()? },
+            LOOK | READ => Message::Ask(rest.request(kind)?),
+            LOOKED => Message::Looked(rest.looked()?),
+            DATA => Message::Data { length: rest.at_most(LARGEST_READ)? },
+            REFUSED => {
+                let why = Refusal::of(rest.u8()?).ok_or(Malformed("an unknown refusal"))?;
+                let text = String::from_utf8_lossy(rest.take(rest.0.len())?).into_owned();
+                Message::Refused(Refused { why, text })
+            }
+            _ => return Err(Malformed("an unknown kind of message")),
+        };
+        if rest.0.is_empty() { Ok(message) } else { Err(Malformed("bytes behind a message")) }
+    }
+}
+
+fn put_job(out: &mut Vec<u8>, job: JobKey) {
+    out.extend(job.cluster.to_be_bytes());
+    out.extend(job.number.to_be_bytes());
+}
+
+fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
+    put_job(out, request.map.job);
+    for number in [request.map.map, request.map.attempt, request.partition] {
+        out.extend(number.to_be_bytes());
+    }
+    let kind = match request.ask {
+        Ask::Look { hold, verify } => {
+            out.extend(hold.to_be_bytes());
+            out.push(verify as u8);
+            LOOK
+        }
+        Ask::Read { offset, length } => {
+            out.extend(offset.to_be_bytes());
+            out.extend(length.to_be_bytes());
+            READ
+        }
+    };
+    out.push(request.host.len() as u8);
+    out.extend(request.host.as_bytes());
+    kind
+}
+
+/// The bytes that are not read yet.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        if count > self.0.len() {
+            return Err(Malformed("a message that ends too early"));
+        }
+        let (taken, rest) = self.0.split_at(count);
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    fn u8(&mut self) -> Result<u8, Malformed> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Result<u64, Malformed> {
+        Ok(u64::from_be_bytes(self.array()?))
+    }
+
+    fn at_most(&mut self, most: u32) -> Result<u32, Malformed> {
+        let number = self.u32()?;
+        if number > most { Err(Malformed("a number beyond its bound")) } else { Ok(number) }
+    }
+
+    fn job(&mut self) -> Result<JobKey, Malformed> {
+        Ok(JobKey { cluster: self.u64()?, number: self.u32()? })
+    }
+
+    fn request(&mut self, kind: u8) -> Result<Request, Malformed> {
+        let map = MapAttempt { job: self.job()?, map: self.u32()?, attempt: self.u32()? };
+        let partition = self.u32()?;
+        let ask = if kind == LOOK {
+            let hold = self.at_most(LARGEST_HELD)?;
+            match self.u8()? {
+                verify @ 0..=1 => Ask::Look { hold, verify: verify == 1 },
+                _ => return Err(Malformed("a flag that is neither 0 nor 1")),
+            }
+        } else {
+            Ask::Read { offset: self.u64()?, length: self.at_most(LARGEST_READ)? }
+        };
+        let length = self.u8()? as usize;
+        let host = std::str::from_utf8(self.take(length)?).map_err(|_| Malformed("a host that is not text"))?;
+        if !host.is_empty() && !is_host(host) {
+            return Err(Malformed("a host that is none"));
+        }
+        Ok(Request { map, partition, ask, host: host.to_owned() })
+    }
+
+    fn looked(&mut self) -> Result<Looked, Malformed> {
+        let (stored_bytes, raw_bytes) = (self.u64()?, self.u64()?);
+        let count = self.at_most(MOST_CHECKSUMS)?;
+        if u64::from(count) != stored_bytes.div_ceil(CHECKSUM_BYTES) {
+            return Err(Malformed("checksums that do not fit the length"));
+        }
+        let checksums = (0..count).map(|_| self.u32()).collect::<Result<_, _>>()?;
+        let held = self.at_most(LARGEST_HELD)?;
+        if held != 0 && u64::from(held) != stored_bytes {
+            return Err(Malformed("a part of a segment as the whole"));
+        }
+        Ok(Looked { stored_bytes, raw_bytes, checksums, held: self.take(held as usize)?.to_vec() })
+    }
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;
