@@ -15,12 +15,13 @@ from vas_accept.place import AcceptanceOptions, AcceptancePlace
 from vas_accept.report import AcceptanceFacts, AcceptanceReport
 from vas_accept.run import own_directory, run_checks
 from vas_cluster import load_cluster
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, FoundDifferent
 from vas_core.files import write_atomically
 from vas_core.options import dry_run as dry_run_option
 from vas_core.options import shared
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_layout.store import LayoutReader
 
 LIMIT_SECONDS = 15 * 60

@@ -224,7 +224,9 @@ def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
     assert placement == logs | {"path": "/yarn/placement/ann"}
     staging = users["/yarn/staging/ann"]
     assert (staging["owner"], staging["mode"]) == ("ann", "0700")
-    readable = task("directories", "Grant each user the logs of its jobs, and the decisions about them")
+    readable = task(
+        "directories", "Grant each user the logs of its jobs, and the decisions about them"
+    )
     assert readable["vas_acl"]["user"] == "{{ item.0 }}"
 
 
