@@ -28,6 +28,7 @@ _TITLES = {
     "lustre-layout": "Lay out data",
     "bench": "Measure",
     "cluster": "Describe a site",
+    "accept": "Check a site's Lustre",
     "ansible": "Set up a site",
     "vm-images": "Make guest images",
     "guests": "Define guests",
