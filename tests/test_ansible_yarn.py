@@ -62,7 +62,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def variables(archives: Variables) -> Variables:
     # The map's queues name nobody, and containers run as yarn.
-    own = {"vas_hadoop_users": ["yarn"]}
+    own: Variables = {"vas_hadoop_users": ["yarn"]}
+    # The program `vas`, which builds the archive of classes, is not on these hosts.
+    own |= {"vas_hadoop_class_archive": False}
     return archives | own | {"vas_hadoop_properties": {"vas.layout.required": "false"}}
 
 

@@ -106,7 +106,7 @@ def test_the_talk_s_values_contradict_nothing_and_are_no_default(kind: str) -> N
     talk = role[f"__vas_hadoop_{kind}"]["talk"]
     assert contradictions(as_mapping({key: str(value) for key, value in talk.items()}), None) == []
     assert role[f"__vas_hadoop_{kind}"]["none"] == {}
-    assert defaults_of(ROLES / "hadoop")[f"vas_hadoop_{kind.removesuffix('s')}"] == "none"
+    assert defaults_of(ROLES / "hadoop")[f"vas_hadoop_{kind.removesuffix('s')}"] != "talk"
 
 
 def test_a_sort_buffer_as_the_talk_has_it_is_found() -> None:

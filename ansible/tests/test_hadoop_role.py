@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
+
+from vas_ansible.hadoop import CHILD_ARGUMENTS
 
 ROLE = Path(__file__).parents[1] / "roles/hadoop"
 UNITS = ROLE.parents[2] / "yarn/systemd"
@@ -236,44 +237,20 @@ def test_H3_root_follows_no_link_where_users_write() -> None:
             assert one["ansible.builtin.file"]["follow"] is False, one["name"]
 
 
-def test_the_argument_file_exists_before_a_property_names_it() -> None:
+def test_the_argument_file_is_there_before_the_configuration_names_it() -> None:
+    """A container on a node without the file does not start."""
     names = [one["name"] for one in tasks("configuration")]
-    built = names.index("Build the archive of classes for this node's JVMs")
-    assert built < names.index("Write Hadoop's configuration files")
-    assert wanted(tasks("configuration")[built], vas_hadoop_class_archive=True)
-    assert not wanted(tasks("configuration")[built], vas_hadoop_class_archive=False)
-    removed = task(
-        "configuration", "Remove the archive of classes that the inventory does not want"
-    )
-    assert wanted(removed, vas_hadoop_class_archive=False)
+    written = names.index("Write Hadoop's configuration files")
+    assert names.index("Build the archive of classes and its argument file") < written
+    removed = "Remove the archive of classes where the inventory excludes one"
+    assert written < names.index(removed)
+    for wish in (True, False):
+        built = task("configuration", "Build the archive of classes and its argument file")
+        assert wanted(built, vas_hadoop_class_archive=wish) is wish
+        assert wanted(task("configuration", removed), vas_hadoop_class_archive=wish) is not wish
 
 
-@pytest.mark.parametrize("other", [None, "other"])
-def test_clients_map_the_archive_with_the_site_s_configuration(
-    tmp_path: Path, other: str | None
-) -> None:
-    """With a configuration of the user's, the class path that names the site's is not for it."""
-    known = {
-        "__vas_hadoop_directory": f"{tmp_path}",
-        "__vas_hadoop_configuration": f"{tmp_path}/conf",
-    }
-    script = (ROLE / "templates/hadoop.sh.j2").read_text()
-    for name, value in known.items():
-        script = script.replace(f"{{{{ {name} }}}}", value)
-    (tmp_path / "hadoop").write_text(script)
-    (tmp_path / "java/bin").mkdir(parents=True)
-    (tmp_path / "java/bin/java").symlink_to("/bin/echo")
-    (tmp_path / "conf").mkdir()
-
-    def started() -> str:
-        own = {} if other is None else {"HADOOP_CONF_DIR": other}
-        words = ["sh", str(tmp_path / "hadoop"), "jar", "a.jar"]
-        return subprocess.run(words, env=own, check=True, capture_output=True, text=True).stdout
-
-    main = "org.apache.hadoop.util.RunJar a.jar\n"
-    conf = other or f"{tmp_path}/conf"
-    plain = f"-Xmx512m -cp {conf}:{tmp_path}/hadoop/*:{tmp_path}/plugins/* {main}"
-    assert started().endswith(plain)
-    (tmp_path / "conf/vas-client.args").touch()
-    mapped = f"-Xmx512m @{tmp_path}/conf/vas-client.args {main}"
-    assert started().endswith(mapped if other is None else plain)
+def test_the_argument_file_is_the_one_that_the_configuration_names() -> None:
+    known = variables()
+    file = Templar(DataLoader(), variables=known).template(known["__vas_hadoop_child_arguments"])
+    assert file == CHILD_ARGUMENTS

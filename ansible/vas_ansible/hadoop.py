@@ -10,6 +10,10 @@ from vas_cluster import Cluster
 from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
 from vas_core.errors import BadInput
 from vas_core.sizes import parse_size
+from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
+from vas_yarn.profiles import profile_properties
+from vas_yarn.site_files import as_mapping
+from vas_yarn.submit.master import HADOOPS_OPTIONS, MASTER, OPTIONS_KEY, wants_warm
 
 Properties = dict[str, str]
 CONFIGURATION = "/etc/vas/hadoop"
@@ -17,6 +21,8 @@ PROGRAMS = "/usr/lib/vas"
 STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
 NODE_GROUP = "/system.slice/vas-nodemanager.service"
+CHILD_ARGUMENTS = f"{CONFIGURATION}/vas-child.args"
+"""The argument file of every container's JVM: the archive of classes, and the class path."""
 QUEUES = "capacity-scheduler.xml"
 LIMIT_USERS = "yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users"
 """Whether containers of a site without Kerberos all run as one user; Hadoop's default is true."""
@@ -32,6 +38,9 @@ class Choices:
     `reserved`: memory of a guest that containers do not get, like 2GiB. `executor`: whether
     containers run as their users, by Hadoop's setuid program; without Kerberos only where the map
     explains in `yarn.trusts_every_user` why users are believed. `realm`: Kerberos realm, or empty.
+    `plugins`: whether jobs get VAS's shuffle and warm containers where they say nothing, with the
+    memory and JVM flags of the profile `default`. `class_archive`: whether the JVMs of containers
+    map the node's archive of classes.
     `properties`: the site's own Hadoop properties, which override all others.
     """
 
@@ -39,6 +48,8 @@ class Choices:
     reserved: str = "2GiB"
     executor: bool = False
     realm: str = ""
+    plugins: bool = False
+    class_archive: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -54,7 +65,9 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     if choices.executor and not choices.realm and cluster.yarn.trusts_every_user:
         properties[LIMIT_USERS] = "false"
     properties |= _kerberos(choices.realm) if choices.realm else {}
-    files = by_file(properties | dict(choices.properties))
+    properties |= _class_archive() if choices.class_archive else {}
+    properties |= profile_properties("default") if choices.plugins else {}
+    files = by_file(_plugins_in_force(properties | dict(choices.properties), choices))
     if node != cluster.yarn.resourcemanager.name:
         del files[QUEUES]
     return {name: configuration_xml(dict(sorted(files[name].items()))) for name in sorted(files)}
@@ -63,7 +76,7 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
 def _everywhere(cluster: Cluster) -> Properties:
     manager = cluster.yarn.resourcemanager.name
     class_path = f"{CONFIGURATION},{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*"
-    return {
+    return _as_measured(cluster) | {
         "hadoop.prometheus.endpoint.enabled": "true",
         "hadoop.tmp.dir": f"{STATE}/temporary",
         "mapreduce.framework.name": "yarn",
@@ -75,6 +88,23 @@ def _everywhere(cluster: Cluster) -> Properties:
         "yarn.log-aggregation-enable": "true",
         "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
         "yarn.nodemanager.remote-app-log-dir": "/yarn/logs",
+    }
+
+
+def _as_measured(cluster: Cluster) -> Properties:
+    """Returns what the lab's figures were measured with, beside the profile (site-defaults.md)."""
+    # Not more than 200 heartbeats a second for the ResourceManager.
+    beat_ms = max(200, 5 * len(cluster.guests()))
+    return {
+        "mapreduce.client.completion.pollinterval": "300",
+        "mapreduce.client.progressmonitor.pollinterval": "300",
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
+        # Three processes at the start of every container, to list its directory.
+        "yarn.nodemanager.log-container-debug-info.enabled": "false",
+        "yarn.nodemanager.log-container-debug-info-on-error.enabled": "true",
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": str(beat_ms),
+        # Hadoop's default, 1024, makes 1 GiB of each container of 512 MiB that `short` asks for.
+        "yarn.scheduler.minimum-allocation-mb": "256",
     }
 
 
@@ -129,6 +159,31 @@ def _executor() -> Properties:
         # The unit's control group, delegated to the NodeManager's user; its leaf is `daemon`.
         f"{prefix}.cgroups.hierarchy": NODE_GROUP,
     }
+
+
+def _class_archive() -> Properties:
+    keys = (
+        "mapreduce.admin.map.child.java.opts",
+        "mapreduce.admin.reduce.child.java.opts",
+        "yarn.app.mapreduce.am.admin-command-opts",
+    )
+    return dict.fromkeys(keys, f"@{CHILD_ARGUMENTS}")
+
+
+def _plugins_in_force(properties: Properties, choices: Choices) -> Properties:
+    """Adds what belongs to a plugin that is on, and removes what is wrong with one that is off.
+
+    The site's one property decides: `vas.containers.reuse` and `vas.shuffle.enabled`.
+    """
+    conf, found = as_mapping(properties), dict(properties)
+    if choices.plugins and wants_warm(conf) and OPTIONS_KEY not in choices.properties:
+        found[OPTIONS_KEY] = f"{conf.get(OPTIONS_KEY, HADOOPS_OPTIONS)} {MASTER}"
+    if is_off(conf) and TAG in found.get(TAGS_KEY, ""):
+        # YARN must not keep the finished maps of a lost node, whose output is lost with it.
+        tags = [tag.strip() for tag in found.pop(TAGS_KEY).split(",")]
+        kept = ",".join(tag for tag in tags if tag not in ("", TAG))
+        found |= {TAGS_KEY: kept} if kept else {}
+    return found
 
 
 def _kerberos(realm: str) -> Properties:

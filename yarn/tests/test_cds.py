@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from vas_core.cli import run_command
-from vas_yarn.cds.archive import ArchiveKind, ArchiveState, ClassArchive, Ingredients, jvm_flags
+from vas_yarn.cds.archive import (
+    EVERY_TASK,
+    ArchiveKind,
+    ArchiveState,
+    ClassArchive,
+    Ingredients,
+    jvm_flags,
+)
 from vas_yarn.cds.class_path import ClassPath, java_home
 from vas_yarn.cds.training import FIRST_JDK
 from vas_yarn.jars import find_hadoop
@@ -141,6 +148,7 @@ def test_the_argument_file_has_the_jars_first(
     assert run_command(["cds", "arguments", "--classpath", class_path]) == 0
     *flags, last = capsys.readouterr().out.splitlines()
     assert flags == [
+        *EVERY_TASK,
         *("-XX:SharedArchiveFile=/var/lib/vas/cds/hadoop.jsa", "-Xshare:auto"),
         *("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"),
     ]

@@ -28,6 +28,9 @@ from vas_yarn.cds.training import check_jdk, train
 
 DEFAULT_DIRECTORY = Path("/var/lib/vas/cds")
 CLASSES = Path(__file__).with_name("classes.txt")
+# Nothing written to /tmp. Without Hadoop's native library every chmod is a process: vfork saves the
+# JDK's helper in between.
+EVERY_TASK = ("-Djdk.lang.Process.launchMechanism=VFORK", "-XX:-UsePerfData")
 _DUMP_TIMEOUT_SECONDS = 600
 # The job's own jar where MapReduce unpacks it, and its files, in the container's directory.
 _OF_THE_JOB = ("job.jar/job.jar", "job.jar/classes/", "job.jar/lib/*", ".", "./*")

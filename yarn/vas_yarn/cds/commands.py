@@ -10,6 +10,7 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_yarn.cds.archive import (
     DEFAULT_DIRECTORY,
+    EVERY_TASK,
     ArchiveKind,
     ArchiveState,
     ClassArchive,
@@ -117,6 +118,7 @@ def arguments(directory: Path, classpath: str | None, kind: str, user: str) -> N
     found = ClassPath.of(classpath or hadoop_class_path())
     jars = ":".join(map(str, found.jars))
     for line in (
+        *(EVERY_TASK if user == "tasks" else ()),
         *jvm_flags(ClassArchive(directory, ArchiveKind(kind)).file),
         class_path_argument(jars, found.directories, of_a_job=user == "tasks"),
     ):
