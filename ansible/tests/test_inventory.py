@@ -40,6 +40,14 @@ def test_a_manager_that_is_a_host_is_no_machine_of_its_own() -> None:
     assert nodes["oss02.hpc.example"].groups == (InventoryGroup.OSS, InventoryGroup.MANAGER)
 
 
+def test_a_login_node_is_in_a_group_of_its_own() -> None:
+    text = (EXAMPLES / "four-oss.yaml").read_text()
+    login = "\nyarn:\n  clients: [{name: login01.hpc.example, address: 192.0.2.9}]\n"
+    nodes = nodes_of(parse_cluster(text.replace("\nyarn:\n", login), "x"))
+    assert nodes[-1].name == "login01.hpc.example"
+    assert nodes[-1].groups == (InventoryGroup.CLIENTS,)
+
+
 def test_what_was_evacuated_is_marked_with_its_guests() -> None:
     cluster = load_cluster(EXAMPLES / "four-oss.yaml")
     evacuated = evacuated_hosts(cluster, "oss02.hpc.example\n")

@@ -26,6 +26,8 @@ class InventoryGroup(StrEnum):
     """Guests that do not answer, where a playbook allows this; empty until it finds them."""
     MONITORING = "vas_monitoring"
     """Machines that run Prometheus: named by a site's own inventory file, not by the map."""
+    CLIENTS = "vas_clients"
+    """Login nodes, from which users submit jobs, and on which no daemon runs."""
     MANAGER = "vas_resourcemanager"
     """The machine of YARN's ResourceManager: a host or guest of the map, or its own machine."""
 
@@ -68,7 +70,8 @@ def nodes_of(cluster: Cluster, evacuated: Collection[str] = ()) -> list[Inventor
         found.append(
             InventoryNode(manager.name, cluster.resourcemanager_address, (InventoryGroup.MANAGER,))
         )
-    return found
+    clients = (InventoryGroup.CLIENTS,)
+    return found + [InventoryNode(c.name, c.address, clients) for c in cluster.yarn.clients]
 
 
 def _on(cluster: Cluster, host: Host) -> Iterator[InventoryNode]:

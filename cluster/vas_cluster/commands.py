@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
-from vas_cluster.hadoop import configuration_xml, hadoop_properties
+from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster, Host
 from vas_cluster.schema import schema_text
 from vas_core.cli import json_option, note, print_json
-from vas_core.errors import ExitStatus
+from vas_core.errors import BadInput, ExitStatus
+from vas_core.files import make_directories, write_atomically
 from vas_core.problems import DocumentProblems
 from vas_core.table import print_table
 
@@ -53,16 +54,29 @@ def check(files: tuple[Path, ...], as_json: bool) -> int:
 @_file
 @json_option
 @click.option("--hadoop", is_flag=True, help="Print the Hadoop properties that the map implies.")
-def show(file: Path, as_json: bool, hadoop: bool) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write them, with --hadoop, into this directory instead: one file for each that Hadoop"
+    " reads, none of which may exist.",
+)
+def show(file: Path, as_json: bool, hadoop: bool, out: Path | None) -> None:
     """Show who serves which OSTs, and the VM beside them.
 
     \b
     Examples: vas cluster show
               vas cluster show site.yaml --json
               vas cluster show --hadoop > vas-site.xml
+              vas cluster show --hadoop --out hadoop-conf
     """
     found = load_cluster(file)
-    if hadoop:
+    if out and not hadoop:
+        raise BadInput("is for Hadoop's files", where="--out", hint="add --hadoop")
+    if hadoop and out:
+        written = _write(hadoop_properties(found, file.resolve()), out)
+        if as_json:
+            print_json({"files": [str(each) for each in written]})
+    elif hadoop:
         properties = hadoop_properties(found, file.resolve())
         if as_json:
             print_json(properties)
@@ -82,6 +96,19 @@ def schema() -> None:
     Example: vas cluster schema > cluster.schema.json
     """
     click.echo(schema_text(), nl=False)
+
+
+def _write(properties: Mapping[str, str], directory: Path) -> list[Path]:
+    """Writes Hadoop's files, all or none. Raises BadInput for one that is there already."""
+    files = {directory / name: text for name, text in by_file(properties).items() if text}
+    for there in (file for file in files if file.exists()):
+        hint = "merge the properties by hand, or name another directory"
+        raise BadInput("is there already", where=str(there), hint=hint)
+    make_directories(directory)
+    for file, text in files.items():
+        write_atomically(file, configuration_xml(dict(sorted(text.items()))))
+        note(f"{file}: {len(text)} properties")
+    return list(files)
 
 
 def _check(file: Path) -> tuple[Path, dict[str, int] | None]:

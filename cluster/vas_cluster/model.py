@@ -193,12 +193,22 @@ class Queue(_Mapping):
     )
 
 
+class Client(_Mapping):
+    """A login node: users submit jobs from it, and no daemon of VAS or YARN runs on it."""
+
+    name: NodeName = Field(description="the host name of the login node")
+    address: Ip = Field(description="the IP address by which guests know it")
+
+
 class Yarn(_Mapping):
     """The YARN cluster that the guests form."""
 
     resourcemanager: ResourceManager = Field(description="where the ResourceManager runs")
     queues: Annotated[list[Queue], Field(min_length=1)] = Field(
         default=[Queue(name="default", capacity=100)], description="the queues under root"
+    )
+    clients: list[Client] = Field(
+        default=[], description="the login nodes, from which users submit jobs"
     )
     trusts_every_user: Annotated[str, Field(pattern=r"\S")] | None = Field(
         default=None,

@@ -45,6 +45,8 @@ def _names(cluster: Cluster) -> Iterator[Occurrence]:
         yield ("hosts", i, "name"), host.name
         for k, guest in enumerate(host.guests):
             yield ("hosts", i, "guests", k, "name"), guest.name
+    for i, client in enumerate(cluster.yarn.clients):
+        yield ("yarn", "clients", i, "name"), client.name
 
 
 def _addresses(cluster: Cluster) -> Iterator[Occurrence]:
@@ -55,6 +57,8 @@ def _addresses(cluster: Cluster) -> Iterator[Occurrence]:
     manager = cluster.yarn.resourcemanager
     if manager.address and not _known_node(cluster, manager.name):
         yield ("yarn", "resourcemanager", "address"), manager.address
+    for i, client in enumerate(cluster.yarn.clients):
+        yield ("yarn", "clients", i, "address"), client.address
 
 
 def _macs(cluster: Cluster) -> Iterator[Occurrence]:

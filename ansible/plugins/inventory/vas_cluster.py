@@ -18,6 +18,7 @@ description:
   - Reads a site's map, which C(vas cluster check) accepts, and derives hosts and groups.
   - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager); C(vas_evacuated) are the
     storage servers named in the file next to the map, C(cluster.yaml.evacuated), with their guests.
+  - C(vas_clients) are the login nodes that the map names.
   - C(vas_monitoring) is empty; an inventory file of the site may add machines. C(vas_silent) is
     empty too; playbooks add guests that do not answer, or do not exist yet.
   - The file's name must end in C(vas.yml) or C(vas.yaml).

@@ -36,11 +36,12 @@ def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def nodes_of(cluster: Cluster) -> list[str]:
-    """Returns the addresses of all the map's machines, in its order."""
+    """Returns the addresses of all the map's machines, in its order, and of its login nodes."""
     found = [host.address for host in cluster.hosts]
     found += [guest.address for guest in cluster.guests()]
     manager = cluster.resourcemanager_address
-    return found if manager in found else [*found, manager]
+    found += [] if manager in found else [manager]
+    return found + [client.address for client in cluster.yarn.clients]
 
 
 def server_firewall(
