@@ -68,6 +68,8 @@ def show(file: Path, as_json: bool, hadoop: bool, out: Path | None) -> None:
               vas cluster show site.yaml --json
               vas cluster show --hadoop > vas-site.xml
               vas cluster show --hadoop --out hadoop-conf
+    \f
+    Raises BadInput for --out without --hadoop, and for a file that is there already.
     """
     found = load_cluster(file)
     if out and not hadoop:
