@@ -49,7 +49,7 @@ def test_a_job_that_fails_is_a_check_that_failed(lab: Lab) -> None:
     script = (
         "conf=$(mktemp -d) && cp -r $HADOOP_CONF_DIR/. $conf && "
         "sed -i 's|</configuration>|<property><name>mapreduce.job.queuename</name>"
-        "<value>nowhere</value></property></configuration>|' $conf/mapred-site.xml && "
+        "<value>nowhere</value></property></configuration>|' $conf/*-site.xml && "
         f"HADOOP_CONF_DIR=$conf {sys.executable} -m vas_core accept {words}"
     )
     done = lab.call(["bash", "-c", script], check=False)

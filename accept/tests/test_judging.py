@@ -98,5 +98,6 @@ def test_locality_is_judged_by_bytes_and_told_with_reasons() -> None:
 def test_what_a_job_leaves_in_its_staging_directory_is_found(tmp_path: Path) -> None:
     left = tmp_path / "yarn/staging/ann/.staging/job_1_0007"
     left.mkdir(parents=True)
-    assert leftovers(tmp_path, "application_1_0007") == [str(left)]
-    assert leftovers(tmp_path, "application_1_0008") == []
+    staging = tmp_path / "yarn/staging"
+    assert leftovers(staging, "application_1_0007") == [str(left)]
+    assert leftovers(staging, "application_1_0008") == []
