@@ -22,6 +22,8 @@ from vas_layout.store import LayoutReader
 _OST = re.compile(r"(\d+): (\S+)-OST[0-9a-f]{4}_UUID ACTIVE")
 # What one program may take, and all of them together.
 _MOST_SECONDS = 300.0
+# Not those of a MDT on the same machine.
+ANY_INSTANCE = "[!M]*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,14 @@ class AcceptancePlace:
         if not pools:
             raise NotApplicable("the file system has no pool of OSTs")
         return pools[0]
+
+    @cached_property
+    def instance(self) -> str:
+        """The part of names in sysfs that this mount has; a pattern of all where it is not told."""
+        try:
+            return self.lfs.instance(self.mount) or ANY_INSTANCE
+        except VasError:
+            return ANY_INSTANCE
 
     @cached_property
     def mount(self) -> Path:

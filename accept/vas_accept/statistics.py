@@ -49,9 +49,9 @@ def reads_by_ost(place: AcceptancePlace) -> dict[int, int]:
     Raises NotApplicable where neither is readable.
     """
     found: dict[int, int] = {}
-    for kind in ("osc", "obdfilter"):
+    for kind, instance in (("osc", f"-osc-{place.instance}"), ("obdfilter", "")):
         try:
-            told = read_statistics(place, f"{kind}.{place.fsname}-OST*")
+            told = read_statistics(place, f"{kind}.{place.fsname}-OST*{instance}")
         except NotApplicable:
             if kind == "osc":
                 raise
@@ -75,7 +75,9 @@ def requests_sent(place: AcceptancePlace) -> Counter[str]:
     NotApplicable where no statistics of OSTs are readable.
     """
     total: Counter[str] = Counter()
-    for name, kinds in read_statistics(place, f"osc.{place.fsname}-OST*").items():
+    for name, kinds in read_statistics(
+        place, f"osc.{place.fsname}-OST*-osc-{place.instance}"
+    ).items():
         if not _IMPORT.fullmatch(name):
             continue
         for kind, told in kinds.items():

@@ -133,7 +133,8 @@ def _summary(layout: Layout) -> str:
     osts = sorted({span.ost_idx for span in spans if span.ost_idx is not None})
     without = sum(span.length for span in spans if span.ost_idx is None)
     rest = f", {without} bytes on none" if without else ""
-    return f"{len(spans)} spans on OST {', '.join(map(str, osts))}{rest}"
+    places = "1 span" if len(spans) == 1 else f"{len(spans)} spans"
+    return f"{places} on OST {', '.join(map(str, osts))}{rest}"
 
 
 def _read_on_their_osts(place: AcceptancePlace) -> str:

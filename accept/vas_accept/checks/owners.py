@@ -17,6 +17,7 @@ from vas_layout.requests import stripes
 from vas_layout.store import create_with_layout
 
 _POLL_SECONDS = 0.5
+_THIS_HOST = "0@lo"
 # An import may name a server that does not serve yet (docs/layout.md).
 _SETTLE_SECONDS = 60.0
 
@@ -54,7 +55,7 @@ def _known(place: AcceptancePlace) -> str:
 
 
 def _nid(place: AcceptancePlace, ost: int) -> str:
-    pattern = f"sys/fs/lustre/osc/{place.fsname}-OST{ost:04x}-osc-[!M]*/ost_conn_uuid"
+    pattern = f"sys/fs/lustre/osc/{place.fsname}-OST{ost:04x}-osc-{place.instance}/ost_conn_uuid"
     found = {path.read_text().strip() for path in place.root.glob(pattern)}
     return ", ".join(sorted(found)) or "not readable"
 
@@ -93,8 +94,9 @@ def _follow(place: AcceptancePlace, cluster: Cluster, ost: int, path: Path, befo
     owners, end = _owners(place, cluster), time.monotonic() + _SETTLE_SECONDS
     while True:
         nid = _nid(place, ost)
-        expected = cluster.host_by_nid(nid)
         owner = owners.owner(ost)
+        # A client on the server itself: which host that is, the owner's own rule finds.
+        expected = owner.host if nid == _THIS_HOST else cluster.host_by_nid(nid)
         if expected is not None and owner.host == expected:
             break
         if time.monotonic() > end:
