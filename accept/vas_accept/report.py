@@ -22,6 +22,18 @@ _TONES: dict[AcceptanceStatus, Tone] = {
 }
 
 
+_LABELS = {
+    "time": "time",
+    "mount": "mount",
+    "fsname": "file system",
+    "osts": "active OSTs",
+    "lustre": "Lustre",
+    "kernel": "kernel",
+    "mode": "locks",
+    "vas": "VAS",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceFacts:
     """Where and when checks were made. Null where the client does not tell."""
@@ -79,11 +91,11 @@ class AcceptanceReport:
 
     def html(self) -> str:
         """Returns one self-contained page: what failed comes first."""
-        facts = {name: str(value) for name, value in asdict(self.facts).items() if value}
+        facts = {_LABELS[name]: str(value) for name, value in asdict(self.facts).items() if value}
         page = ChecklistPage(
             title=f"VAS: acceptance of {self.facts.fsname}",
             heading=f"{self.facts.fsname}: {'checks failed' if self.failed else 'accepted'}",
-            about=facts.pop("time"),
+            about=facts.pop(_LABELS["time"]),
             counts=tuple(self.counts().items()),
             columns=("check", "as"),
             rows=tuple(map(_row, self.results)),
