@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import shlex
+import sys
 import threading
 from typing import Any
 
@@ -11,9 +12,9 @@ from accept_site import CLUSTER, AcceptSite
 
 from vas_accept.catalogue import CHECKS
 from vas_accept.checks.java import SUITES
-from vas_accept.checks.jobs import leftovers
 from vas_accept.checks.layouts import KINDS
 from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
 
 pytestmark = [pytest.mark.machine, pytest.mark.unhurried]
 
@@ -29,8 +30,19 @@ OTHER_OSTS = r"""
 "$REAL" "$@" | sed 's/OST0000-/OSTx-/; s/OST0001-/OST0000-/; s/OSTx-/OST0001-/
 s/OST0002-/OSTx-/; s/OST0003-/OST0002-/; s/OSTx-/OST0003-/'
 """
+# A copy tool, which the stand-in has not: a release leaves what was captured of a real one.
+VECTOR = REPOSITORY / "lustre-layout/vectors/hsm-released.bin"
+SET = "import os, sys; os.setxattr(sys.argv[1], 'user.lustre.lov', open(sys.argv[2], 'rb').read())"
+COPY_TOOL = f"""
+case $1 in
+hsm_archive | hsm_remove) ;;
+hsm_state) echo "$2: (0x00000009) exists archived, archive_id:1" ;;
+hsm_release) LD_PRELOAD= {shlex.join((sys.executable, "-c", SET))} "$2" {VECTOR} ;;
+*) exec "$REAL" "$@" ;;
+esac
+"""
+NO_RELEASE = COPY_TOOL.replace("hsm_archive |", "hsm_archive | hsm_release |")
 NO_MIGRATION = '[ "$1" = migrate ] || exec "$REAL" "$@"'
-ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 
 
 def passed(result: dict[str, Any]) -> dict[str, Any]:
@@ -87,6 +99,12 @@ def test_calls(site: AcceptSite, check: str, broken: str) -> None:
 def test_fix(site: AcceptSite) -> None:
     passed(site.check("fix"))
     failed(site.check("fix", programs={"lfs": NO_MIGRATION}))
+
+
+def test_released_files(site: AcceptSite) -> None:
+    assert site.check("released", hsm=True)["status"] == "not applicable"
+    passed(site.check("released", hsm=True, programs={"lfs": COPY_TOOL}))
+    failed(site.check("released", hsm=True, programs={"lfs": NO_RELEASE}))
 
 
 def test_owners(site: AcceptSite) -> None:
@@ -168,6 +186,14 @@ def test_the_shuffle(site: AcceptSite) -> None:
 def test_every_check_is_broken_here() -> None:
     here = {f"layout-{kind.name}" for kind in KINDS} | {f"contract-{s.lower()}" for s in SUITES}
     here |= {"ost-counters", "set-without-process", "directory-default", "one-winner"}
-    here |= {"put-resume", "sync-time", "sync-requests", "fix", "owners", "failover", "locks"}
+    here |= {
+        "put-resume",
+        "sync-time",
+        "sync-requests",
+        "fix",
+        "released",
+        "owners",
+        "failover",
+        "locks",
+    }
     assert {check.name for check in CHECKS} == here | {"full-pool", "quota", "shuffle", "terasort"}
-    assert leftovers.__doc__

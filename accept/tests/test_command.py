@@ -22,6 +22,7 @@ pytestmark = pytest.mark.machine
 NOT_APPLICABLE = {
     "layout-pool": "no pool",
     "layout-self-extending": "does not take",
+    "released": "--hsm",
     "owners": "--cluster",
     "failover": "--failover",
     "locks": "/proc/self/mounts",

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vas_accept.checks import copying, java, jobs, layouts, locks, owners, setting, space, syncing
+from vas_accept.checks import (
+    archive,
+    copying,
+    java,
+    jobs,
+    layouts,
+    locks,
+    owners,
+    setting,
+    space,
+    syncing,
+)
 from vas_accept.outcome import AcceptanceCheck
 from vas_core.errors import BadInput
 from vas_core.suggest import suggestion
@@ -13,6 +24,7 @@ CHECKS: tuple[AcceptanceCheck, ...] = (
     *layouts.CHECKS,
     *setting.CHECKS,
     *copying.CHECKS,
+    *archive.CHECKS,
     *owners.CHECKS,
     *locks.CHECKS,
     *syncing.CHECKS,

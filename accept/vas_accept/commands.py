@@ -37,6 +37,7 @@ def _options(
     small_pool: str | None,
     quota_directory: Path | None,
     failover: bool,
+    hsm: bool,
     jobs: bool,
 ) -> AcceptanceOptions:
     return AcceptanceOptions(
@@ -46,6 +47,7 @@ def _options(
         small_pool=small_pool,
         quota_directory=quota_directory,
         failover=failover,
+        hsm=hsm,
         jobs=jobs,
     )
 
@@ -65,6 +67,7 @@ def _options(
         help="Directory with a quota of less than 256 MiB: checks EDQUOT.",
     ),
     click.option("--failover", is_flag=True, help="Wait for an OST that you fail over."),
+    click.option("--hsm", is_flag=True, help="Archive and release one file of 3 MiB."),
     click.option("--jobs", is_flag=True, help="Run a TeraSort by YARN too."),
 )
 @click.option("--as", "user", help="Make the checks as this user too; needs root.")
@@ -139,7 +142,8 @@ def _words(options: AcceptanceOptions, only: tuple[str, ...]) -> list[str]:
         *(("--only", name) for name in only),
     )
     words = [str(word) for name, value in pairs if value for word in (name, value)]
-    return [*words, *(["--jobs"] if options.jobs else [])]
+    flags = (("--hsm", options.hsm), ("--jobs", options.jobs))
+    return [*words, *(name for name, is_set in flags if is_set)]
 
 
 def _say(result: AcceptanceResult) -> None:

@@ -37,6 +37,7 @@ class AcceptanceOptions:
     quota_directory: Path | None = None
     failover: bool = False
     failover_seconds: float = 600.0
+    hsm: bool = False
     jobs: bool = False
 
 
