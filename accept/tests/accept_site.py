@@ -65,8 +65,11 @@ class AcceptSite:
         result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return result
 
-    def root(self, mode: str | None = None) -> Path:
-        """Makes a root tree: the stand-in's files of sysfs, and the mount in a mode of locks."""
+    def root(self, mode: str | None = None, second: str | None = None) -> Path:
+        """Makes a root tree: the stand-in's files of sysfs, and the mount in a mode of locks.
+
+        `second`: the mode of another mount of the same file system.
+        """
         root = self.lab.state_dir / "root"
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(self.lab.sysfs, root / "sys/fs/lustre")
@@ -74,6 +77,12 @@ class AcceptSite:
         mounts.parent.mkdir(parents=True)
         line = f"10.77.0.1@tcp:/lab {self.lab.mount} lustre rw,{mode},lazystatfs 0 0\n"
         mounts.write_text(line if mode else "")
+        if second:
+            other = self.lab.state_dir / "second"
+            other.unlink(missing_ok=True)
+            other.symlink_to(self.lab.mount)
+            line = f"10.77.0.1@tcp:/lab {other} lustre rw,{second},lazystatfs 0 0\n"
+            mounts.write_text(mounts.read_text() + line)
         return root
 
     def serve(self, root: Path, ost: int, nid: str) -> None:

@@ -144,6 +144,13 @@ def test_locks(site: AcceptSite, mode: str) -> None:
     assert mode in failed(site.check("locks", root=root))["expected"]
 
 
+@pytest.mark.parametrize("second", ["noflock", "localflock"])
+def test_locks_of_two_mounts(site: AcceptSite, second: str) -> None:
+    """Here both mounts are one client, which Lustre's never are."""
+    root = str(site.root("localflock", second))
+    assert str(site.lab.state_dir / "second") in failed(site.check("locks", root=root))["expected"]
+
+
 def test_locks_of_another_mode_than_the_maps(site: AcceptSite) -> None:
     root = str(site.root("localflock"))
     broken = failed(site.check("locks", root=root, cluster=str(CLUSTER)))

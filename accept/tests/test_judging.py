@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from vas_accept.checks.java import compare_layouts
 from vas_accept.checks.jobs import judge_locality, leftovers
 from vas_accept.checks.layouts import differences
 from vas_accept.outcome import Deviation, NotApplicable
@@ -75,6 +77,14 @@ def test_an_osts_own_counter_comes_before_the_clients() -> None:
 def test_statistics_that_nobody_tells_are_not_applicable() -> None:
     with pytest.raises(NotApplicable, match="tells nothing here: error: no such"):
         requests_sent(place())
+
+
+def test_a_layout_that_costs_more_than_the_other_is_told() -> None:
+    fewer, more = Counter(mds_close=20, ost_sync=8), Counter(mds_close=60, ost_sync=36)
+    compare_layouts(fewer, more)
+    compare_layouts(None, more)
+    with pytest.raises(Deviation, match="no more mds_close than per-reducer, seen 60 against 20"):
+        compare_layouts(more, fewer)
 
 
 def test_layouts_differ_by_what_both_hold() -> None:

@@ -85,7 +85,7 @@ def _shuffle(place: AcceptancePlace) -> str:
         told.append(f"{layout}: stock's output, {ran['files']} files{_told(sent[layout])}")
         if layout == "packed" and ran["files"] > MAPS * _PACKED_FILES:
             raise Deviation(f"packed: {_PACKED_FILES} files a map", f"{ran['files']} of {MAPS}")
-    _compare(sent["packed"], sent["per-reducer"])
+    compare_layouts(sent["packed"], sent["per-reducer"])
     return "; ".join(told)
 
 
@@ -114,7 +114,8 @@ def _told(sent: Counter[str] | None) -> str:
     return ", " + ", ".join(f"{sent[name]} {name}" for name in names if sent[name])
 
 
-def _compare(packed: Counter[str] | None, each: Counter[str] | None) -> None:
+def compare_layouts(packed: Counter[str] | None, each: Counter[str] | None) -> None:
+    """Raises Deviation where packed map output asked for more than one file per reducer did."""
     if packed is None or each is None:
         return
     for name in ("mds_close", "ost_sync"):

@@ -62,10 +62,15 @@ def _locks(place: AcceptancePlace) -> str:
         raise Deviation(f"mounted with {wanted}, as the map says", here.mode.value, fix=fix)
     path = place.own("locks") / "file"
     path.touch()
-    seen = _answers(place, path, path)
-    if seen != EXPECTED[here.mode]:
-        raise Deviation(f"{here.mode.value}: {EXPECTED[here.mode]}", f"{seen}")
-    return f"{here.mode.value}: {seen.own}, then {seen.other}; {_second(place, here, mounts, path)}"
+    told = []
+    for mount in (m for m in mounts if m.source == here.source):
+        there = mount.point / path.relative_to(here.point)
+        seen = _answers(place, there, there)
+        if seen != EXPECTED[mount.mode]:
+            where = f"{mount.mode.value} at {mount.point}"
+            raise Deviation(f"{where}: {EXPECTED[mount.mode]}", f"{seen}")
+        told.append(f"{mount.mode.value}: {seen.own}, then {seen.other}")
+    return "; ".join([*told, _second(place, here, mounts, path)])
 
 
 def lustre_mounts(place: AcceptancePlace) -> Iterator[LustreMount]:
@@ -105,9 +110,10 @@ def _second(
     place: AcceptancePlace, here: LustreMount, mounts: list[LustreMount], path: Path
 ) -> str:
     """Locks through a second mount on this machine, which Lustre sees as another client."""
-    elsewhere = [m for m in mounts if m.source == here.source and m.point != here.point]
+    same = [m for m in mounts if (m.source, m.mode) == (here.source, here.mode)]
+    elsewhere = [mount for mount in same if mount.point != here.point]
     if not elsewhere or here.mode is Flock.NOFLOCK:
-        return "no second mount here, to see locks of two clients by"
+        return "no second mount in this mode, to see locks of two clients by"
     there = elsewhere[0].point / path.relative_to(here.point)
     seen = _answers(place, path, there).other
     wanted = "EAGAIN" if here.mode is Flock.FLOCK else _GRANTED
