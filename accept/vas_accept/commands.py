@@ -15,7 +15,7 @@ from vas_accept.outcome import AcceptanceResult
 from vas_accept.place import AcceptanceOptions, AcceptancePlace
 from vas_accept.report import AcceptanceFacts, AcceptanceReport
 from vas_accept.run import own_directory, run_checks
-from vas_cluster import load_cluster
+from vas_cluster import default_path, load_cluster
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, FoundDifferent
 from vas_core.files import write_atomically
@@ -40,8 +40,9 @@ def _options(
     hsm: bool,
     jobs: bool,
 ) -> AcceptanceOptions:
+    known = cluster_file is not None or default_path().exists()
     return AcceptanceOptions(
-        cluster=load_cluster(cluster_file) if cluster_file else None,
+        cluster=load_cluster(cluster_file or default_path()) if known else None,
         cluster_file=cluster_file,
         pool=pool,
         small_pool=small_pool,
@@ -57,12 +58,20 @@ def _options(
 @shared(
     "options",
     _options,
-    click.option("--cluster", "cluster_file", type=_FILE, help="Path of the site's map."),
-    click.option("--pool", help="Pool for files with a pool [default: the first]."),
-    click.option("--small-pool", help="Pool with less than 256 MiB free: checks ENOSPC."),
+    click.option(
+        "--cluster",
+        "cluster_file",
+        type=_FILE,
+        help="Path of the site's map [default: as `vas cluster show`].",
+    ),
+    click.option("--pool", metavar="POOL", help="Pool for files with a pool [default: the first]."),
+    click.option(
+        "--small-pool", metavar="POOL", help="Pool with less than 256 MiB free: checks ENOSPC."
+    ),
     click.option(
         "--quota-dir",
         "quota_directory",
+        metavar="DIR",
         type=_DIRECTORY,
         help="Directory with a quota of less than 256 MiB: checks EDQUOT.",
     ),
@@ -70,8 +79,10 @@ def _options(
     click.option("--hsm", is_flag=True, help="Archive and release one file of 3 MiB."),
     click.option("--jobs", is_flag=True, help="Run a TeraSort by YARN too."),
 )
-@click.option("--as", "user", help="Make the checks as this user too; needs root.")
-@click.option("--only", multiple=True, help="Name, or its beginning, of a check; repeatable.")
+@click.option("--as", "user", metavar="USER", help="Make the checks as this user too; needs root.")
+@click.option(
+    "--only", metavar="NAME", multiple=True, help="Name, or its beginning, of a check; repeatable."
+)
 @click.option("--report", "page", type=_FILE, help="Write the report as an HTML page.")
 @dry_run_option("Print the checks; make none.")
 @json_option

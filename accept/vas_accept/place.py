@@ -94,6 +94,17 @@ class AcceptancePlace:
         """The indices of the active OSTs, by `lfs osts`."""
         return self._osts[1]
 
+    @property
+    def cluster(self) -> Cluster:
+        """The map of this file system's site. Raises NotApplicable without one."""
+        cluster = self.options.cluster
+        if cluster is None:
+            raise NotApplicable("no map of the site is known: --cluster FILE")
+        if cluster.lustre.fsname != self.fsname:
+            other = cluster.lustre.fsname
+            raise NotApplicable(f"the map is of {other}, and this is {self.fsname}: --cluster FILE")
+        return cluster
+
     @cached_property
     def pool(self) -> str:
         """The pool to make files in: the one given, else the first.

@@ -56,7 +56,8 @@ def _locks(place: AcceptancePlace) -> str:
     if here is None:
         raise NotApplicable(f"/proc/self/mounts has no Lustre at {place.mount}")
     cluster = place.options.cluster
-    if cluster and cluster.lustre.flock is not here.mode:
+    is_mapped = cluster is not None and cluster.lustre.fsname == place.fsname
+    if cluster and is_mapped and cluster.lustre.flock is not here.mode:
         wanted = cluster.lustre.flock.value
         fix = f"mount with {wanted}, or change lustre.flock in the map"
         raise Deviation(f"mounted with {wanted}, as the map says", here.mode.value, fix=fix)

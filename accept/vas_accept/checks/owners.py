@@ -22,12 +22,6 @@ _THIS_HOST = "0@lo"
 _SETTLE_SECONDS = 60.0
 
 
-def _map(place: AcceptancePlace) -> Cluster:
-    if place.options.cluster is None:
-        raise NotApplicable("no map of the site was given: --cluster FILE")
-    return place.options.cluster
-
-
 def _owners(place: AcceptancePlace, cluster: Cluster) -> OstOwners:
     def instance() -> str | None:
         try:
@@ -39,7 +33,7 @@ def _owners(place: AcceptancePlace, cluster: Cluster) -> OstOwners:
 
 
 def _known(place: AcceptancePlace) -> str:
-    cluster = _map(place)
+    cluster = place.cluster
     owners = _owners(place, cluster)
     seen = {ost: owners.owner(ost) for ost in place.osts}
     for ost, owner in seen.items():
@@ -63,7 +57,7 @@ def _nid(place: AcceptancePlace, ost: int) -> str:
 def _failover(place: AcceptancePlace) -> str:
     if not place.options.failover:
         raise NotApplicable("no failover is to be made: --failover")
-    cluster = _map(place)
+    cluster = place.cluster
     before = {ost: _nid(place, ost) for ost in place.osts}
     files = {ost: _file_on(place.directory, ost) for ost in place.osts}
     note("now fail one OST over to its HA partner; this waits for the client to see it")
