@@ -1,0 +1,58 @@
+/* One call in progress: what every algorithm works with. */
+#ifndef VAS_A2AV_CALL_H
+#define VAS_A2AV_CALL_H
+
+#include "a2av.h"
+#include "arena.h"
+
+/* Operations that were started and not waited for. */
+struct a2av_flight {
+    int *tickets;
+    size_t count, room;
+};
+
+struct a2av_call {
+    struct a2av_transport *transport;
+    const struct a2av_settings *settings;
+    const struct a2av_job *job;
+    struct a2av_state *state;
+    struct a2av_counts *counts;
+    struct a2av_flight flight;
+    struct a2av_arena arena;
+    size_t kept; /* a2av_exchange leaves so many of the flight in it */
+    int rank, ranks;
+};
+
+/* Start sending or receiving a block, in pieces if it is large; an empty one is one message.
+ * They join the flight. */
+int a2av_start_send(struct a2av_call *, const void *bytes, size_t count, int to, int tag);
+int a2av_start_receive(struct a2av_call *, void *bytes, size_t count, int from, int tag);
+
+/* Waits for all of the flight, or for all but the first `kept` of it. */
+int a2av_land(struct a2av_call *);
+int a2av_land_above(struct a2av_call *, size_t kept);
+
+/* Sends and receives one message each, of known sizes, and waits for both. */
+int a2av_exchange(struct a2av_call *, const void *out, size_t out_bytes, int to, void *in,
+                  size_t in_bytes, int from, int tag);
+
+/* Copies the block to oneself. */
+int a2av_copy_own(struct a2av_call *);
+
+/* Copies a block that arrived to where the caller wants it; A2AV_WRONG_SIZE if it is not what
+ * the caller expects of that rank. */
+int a2av_deliver(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
+
+/* memcpy that takes NULL for nothing. */
+void a2av_copy(void *to, const void *from, size_t count);
+
+/* Records that so many bytes of scratch memory are held now. */
+void a2av_note_scratch(struct a2av_call *, uint64_t bytes);
+
+int a2av_run_linear(struct a2av_call *);
+int a2av_run_pairwise(struct a2av_call *);
+int a2av_run_sloav(struct a2av_call *);
+int a2av_run_tuna(struct a2av_call *, int radix);
+int a2av_run_sloav2(struct a2av_call *);
+
+#endif

@@ -1,0 +1,162 @@
+/* A message is
+ *     flags     1 byte
+ *     total     8 bytes, only with MORE: the size of the whole message
+ *     lengths   of the round's blocks by growing distance, as lengths.h has them; not with REPEAT
+ *     blocks
+ * REPEAT says that the lengths are those of this round in the previous call: the sender alone
+ * decides it, by what it last sent. */
+#include "message.h"
+
+#include <string.h>
+
+#include "lengths.h"
+
+enum { REPEAT = 1, MORE = 2, PREFIX_BYTES = 1, TOTAL_BYTES = 8 };
+
+static size_t blocks_of(const struct a2av_call *call, const struct a2av_round *round,
+                        const struct a2av_slot *slots, size_t *payload)
+{
+    size_t blocks = 0;
+    int radix = call->state->radix;
+    *payload = 0;
+    for (int by = a2av_first_distance(round); by < call->ranks;
+         by = a2av_next_distance(round, radix, call->ranks, by)) {
+        *payload += slots[by].count;
+        blocks++;
+    }
+    return blocks;
+}
+
+/* Writes the lengths behind room for the prefix; returns their end. */
+static unsigned char *write_lengths(const struct a2av_call *call, const struct a2av_round *round,
+                                    const struct a2av_slot *slots, unsigned char *at)
+{
+    struct a2av_length_writer writer = {.at = at};
+    for (int by = a2av_first_distance(round); by < call->ranks;
+         by = a2av_next_distance(round, call->state->radix, call->ranks, by))
+        a2av_write_length(&writer, slots[by].count);
+    a2av_end_lengths(&writer);
+    return writer.at;
+}
+
+int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
+                 const struct a2av_round *round, struct a2av_header *last,
+                 struct a2av_buffer *out, size_t *total)
+{
+    size_t payload, blocks = blocks_of(call, round, slots, &payload);
+    size_t most = PREFIX_BYTES + TOTAL_BYTES + blocks * A2AV_LENGTH_BYTES + payload;
+    int error = a2av_buffer_reserve(out, most);
+    if (error)
+        return error;
+    unsigned char *lengths = out->bytes + PREFIX_BYTES;
+    size_t count = (size_t)(write_lengths(call, round, slots, lengths) - lengths);
+    bool repeat = last->known && count == last->count &&
+                  memcmp(lengths, last->buffer.bytes, count) == 0;
+    if (!repeat && (error = a2av_remember(last, lengths, count)))
+        return error;
+    count = repeat ? 0 : count;
+    *total = PREFIX_BYTES + count + payload;
+    bool more = *total > call->settings->eager_bytes;
+    if (more) {
+        *total += TOTAL_BYTES;
+        uint64_t whole = *total;
+        memmove(lengths + TOTAL_BYTES, lengths, count);
+        memcpy(lengths, &whole, TOTAL_BYTES);
+        lengths += TOTAL_BYTES;
+    }
+    out->bytes[0] = (unsigned char)((repeat ? REPEAT : 0) | (more ? MORE : 0));
+    unsigned char *at = lengths + count;
+    for (int by = a2av_first_distance(round); by < call->ranks;
+         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+        a2av_copy(at, slots[by].bytes, slots[by].count);
+        at += slots[by].count;
+    }
+    call->counts->payload_bytes += payload;
+    call->counts->metadata_bytes += *total - payload;
+    return 0;
+}
+
+int a2av_total_of(const struct a2av_settings *settings, const unsigned char *first, size_t came,
+                  size_t *total)
+{
+    *total = came;
+    if (came < PREFIX_BYTES)
+        return A2AV_BAD_MESSAGE;
+    if (!(first[0] & MORE))
+        return 0;
+    uint64_t whole;
+    if (came != settings->eager_bytes)
+        return A2AV_BAD_MESSAGE;
+    memcpy(&whole, first + PREFIX_BYTES, TOTAL_BYTES);
+    *total = whole;
+    return whole > came ? 0 : A2AV_BAD_MESSAGE;
+}
+
+/* Where the block goes that came for a distance, or A2AV_WRONG_SIZE. */
+static int take_block(struct a2av_call *call, struct a2av_slot *slot,
+                      const struct a2av_round *round, int by, const unsigned char *bytes,
+                      size_t count)
+{
+    if (!a2av_arrives(round, call->state->radix, by)) {
+        unsigned char *kept = NULL;
+        if (count > 0 && !(kept = a2av_arena_take(&call->arena, count)))
+            return A2AV_NO_MEMORY;
+        a2av_copy(kept, bytes, count);
+        *slot = (struct a2av_slot){kept, count};
+        return 0;
+    }
+    int source = a2av_rank_before(call->rank, by, call->ranks);
+    if (call->job->receive_bytes[source] > call->settings->direct_bytes)
+        return count == 0 ? 0 : A2AV_WRONG_SIZE;
+    return a2av_deliver(call, source, bytes, count);
+}
+
+/* Finds the lengths in a message, or in memory if they are those of the previous call. */
+static int find_lengths(const struct a2av_call *call, const struct a2av_round *round,
+                        struct a2av_header *last, const unsigned char *message, size_t total,
+                        struct a2av_length_reader *reader, const unsigned char **blocks)
+{
+    size_t prefix = PREFIX_BYTES + (message[0] & MORE ? TOTAL_BYTES : 0);
+    if (message[0] & REPEAT) {
+        if (!last->known)
+            return A2AV_BAD_MESSAGE;
+        *reader = (struct a2av_length_reader){last->buffer.bytes,
+                                              last->buffer.bytes + last->count, 0};
+        *blocks = message + prefix;
+        return 0;
+    }
+    *reader = (struct a2av_length_reader){message + prefix, message + total, 0};
+    struct a2av_length_reader ahead = *reader;
+    for (int by = a2av_first_distance(round); by < call->ranks;
+         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+        uint64_t ignored;
+        int error = a2av_read_length(&ahead, &ignored);
+        if (error)
+            return error;
+    }
+    *blocks = ahead.at;
+    return a2av_remember(last, reader->at, (size_t)(ahead.at - reader->at));
+}
+
+int a2av_take_apart(struct a2av_call *call, struct a2av_slot *slots,
+                    const struct a2av_round *round, struct a2av_header *last,
+                    const unsigned char *message, size_t total)
+{
+    struct a2av_length_reader reader;
+    const unsigned char *at, *end = message + total;
+    int error = find_lengths(call, round, last, message, total, &reader, &at);
+    for (int by = a2av_first_distance(round); by < call->ranks && !error;
+         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+        uint64_t count;
+        error = a2av_read_length(&reader, &count);
+        if (!error && count > (size_t)(end - at))
+            error = A2AV_BAD_MESSAGE;
+        if (!error) {
+            error = take_block(call, &slots[by], round, by, at, (size_t)count);
+            at += count;
+        }
+    }
+    if (!error && at != end)
+        error = A2AV_BAD_MESSAGE;
+    return error;
+}

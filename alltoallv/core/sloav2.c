@@ -1,0 +1,109 @@
+/* SLOAV2: one message a round and a tunable radix; what is large goes direct, by a size that
+ * sender and receiver both know, so that nobody has to ask. */
+#include <stdlib.h>
+
+#include "message.h"
+#include "relay.h"
+
+/* Starts a round: posts the receive of the first part, composes, sends. */
+static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
+                       const struct a2av_round *round, struct a2av_mail *mail, int *ticket)
+{
+    struct a2av_transport *transport = call->transport;
+    size_t total, eager = call->settings->eager_bytes;
+    int by = a2av_first_distance(round);
+    int to = a2av_rank_after(call->rank, by, call->ranks);
+    int from = a2av_rank_before(call->rank, by, call->ranks);
+    int error = a2av_buffer_reserve(&mail->in, eager);
+    if (!error)
+        error = transport->receive(transport, mail->in.bytes, eager, from, A2AV_TAG_ROUND, ticket);
+    if (!error)
+        error = a2av_compose(call, slots, round, &call->state->sent[round->index], &mail->out,
+                             &total);
+    if (error)
+        return error;
+    size_t first = total < eager ? total : eager;
+    error = a2av_start_send(call, mail->out.bytes, first, to, A2AV_TAG_ROUND);
+    if (!error && total > first)
+        error = a2av_start_send(call, mail->out.bytes + first, total - first, to, A2AV_TAG_REST);
+    return error;
+}
+
+/* Waits for the first part of a round's message, and for the rest if there is one. */
+static int end_round(struct a2av_call *call, struct a2av_slot *slots,
+                     const struct a2av_round *round, struct a2av_mail *mail, int ticket)
+{
+    struct a2av_transport *transport = call->transport;
+    int from = a2av_rank_before(call->rank, a2av_first_distance(round), call->ranks);
+    size_t came, total = 0;
+    int error = transport->wait(transport, ticket, &came);
+    if (!error)
+        error = a2av_total_of(call->settings, mail->in.bytes, came, &total);
+    for (size_t at = came; !error && at < total;) {
+        size_t left = total - at, most = call->settings->piece_bytes;
+        size_t now = left < most ? left : most;
+        error = a2av_buffer_reserve(&mail->in, total);
+        if (!error)
+            error = transport->receive(transport, mail->in.bytes + at, now, from, A2AV_TAG_REST,
+                                       &ticket);
+        if (!error)
+            error = transport->wait(transport, ticket, NULL);
+        at += now;
+    }
+    if (error)
+        return error;
+    return a2av_take_apart(call, slots, round, &call->state->received[round->index],
+                           mail->in.bytes, total);
+}
+
+/* Runs the rounds of one digit position that are left, or a batch of them. */
+static int run_batch(struct a2av_call *call, struct a2av_slot *slots, struct a2av_round *next,
+                     bool *more)
+{
+    struct a2av_round rounds[A2AV_BATCH_MAX];
+    int tickets[A2AV_BATCH_MAX];
+    int started = 0, weight = next->weight, error = 0;
+    while (*more && !error && started < call->state->mails && next->weight == weight) {
+        rounds[started] = *next;
+        error = start_round(call, slots, next, &call->state->mail[started], &tickets[started]);
+        started++;
+        *more = a2av_next_round(next, call->state->radix, call->ranks);
+    }
+    for (int i = 0; i < started && !error; i++)
+        error = end_round(call, slots, &rounds[i], &call->state->mail[i], tickets[i]);
+    return error;
+}
+
+int a2av_run_sloav2(struct a2av_call *call)
+{
+    const struct a2av_settings *settings = call->settings;
+    int radix = settings->radix < call->ranks ? settings->radix : call->ranks;
+    radix = radix < 2 ? 2 : radix;
+    int mails = settings->batch < radix - 1 ? settings->batch : radix - 1;
+    int error = a2av_state_fit(call->state, radix, a2av_rounds(radix, call->ranks), mails);
+    struct a2av_slot *slots = error ? NULL : a2av_slots_of(call, settings->direct_bytes);
+    if (!slots)
+        return A2AV_NO_MEMORY;
+    error = a2av_start_large(call, settings->direct_bytes);
+    /* The sends of a batch end with its receives' partners: they are waited for with the direct
+     * ones, but before their buffers are written again. */
+    size_t direct = call->flight.count;
+    struct a2av_round next;
+    bool more = a2av_first_round(&next, call->ranks);
+    while (more && !error) {
+        error = run_batch(call, slots, &next, &more);
+        if (!error)
+            error = a2av_land_above(call, direct);
+    }
+    if (!error)
+        error = a2av_copy_own(call);
+    if (!error)
+        error = a2av_land(call);
+    a2av_note_scratch(call, (size_t)call->ranks * sizeof *slots + call->arena.held +
+                                call->flight.room * sizeof *call->flight.tickets +
+                                a2av_state_bytes(call->state));
+    free(slots);
+    if (!error)
+        a2av_state_shrink(call->state);
+    return error;
+}

@@ -1,0 +1,99 @@
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT_BYTES = 64 * 1024 }; /* of one buffer, between calls */
+
+struct a2av_state *a2av_state_new(void)
+{
+    return calloc(1, sizeof(struct a2av_state));
+}
+
+static void drop_headers(struct a2av_state *state)
+{
+    for (int i = 0; i < state->rounds; i++) {
+        a2av_buffer_free(&state->sent[i].buffer);
+        a2av_buffer_free(&state->received[i].buffer);
+    }
+    free(state->sent);
+    free(state->received);
+    state->sent = state->received = NULL;
+    state->radix = state->rounds = 0;
+}
+
+static void drop_mails(struct a2av_state *state)
+{
+    for (int i = 0; i < state->mails; i++) {
+        a2av_buffer_free(&state->mail[i].in);
+        a2av_buffer_free(&state->mail[i].out);
+    }
+    free(state->mail);
+    state->mail = NULL;
+    state->mails = 0;
+}
+
+void a2av_state_free(struct a2av_state *state)
+{
+    if (state) {
+        drop_headers(state);
+        drop_mails(state);
+        free(state);
+    }
+}
+
+int a2av_state_fit(struct a2av_state *state, int radix, int rounds, int mails)
+{
+    if (radix != state->radix || rounds != state->rounds) {
+        drop_headers(state);
+        state->sent = calloc((size_t)rounds, sizeof *state->sent);
+        state->received = calloc((size_t)rounds, sizeof *state->received);
+        if (!state->sent || !state->received) {
+            drop_headers(state);
+            return A2AV_NO_MEMORY;
+        }
+        state->radix = radix;
+        state->rounds = rounds;
+    }
+    if (mails != state->mails) {
+        drop_mails(state);
+        state->mail = calloc((size_t)mails, sizeof *state->mail);
+        if (!state->mail)
+            return A2AV_NO_MEMORY;
+        state->mails = mails;
+    }
+    return 0;
+}
+
+int a2av_remember(struct a2av_header *header, const unsigned char *bytes, size_t count)
+{
+    header->known = false;
+    int error = a2av_buffer_reserve(&header->buffer, count);
+    if (error)
+        return error;
+    if (count > 0)
+        memcpy(header->buffer.bytes, bytes, count);
+    header->count = count;
+    header->known = true;
+    return 0;
+}
+
+uint64_t a2av_state_bytes(const struct a2av_state *state)
+{
+    uint64_t held = 0;
+    for (int i = 0; i < state->rounds; i++)
+        held += state->sent[i].buffer.room + state->received[i].buffer.room;
+    for (int i = 0; i < state->mails; i++)
+        held += state->mail[i].in.room + state->mail[i].out.room;
+    return held;
+}
+
+void a2av_state_shrink(struct a2av_state *state)
+{
+    for (int i = 0; i < state->mails; i++) {
+        if (state->mail[i].in.room > KEPT_BYTES)
+            a2av_buffer_free(&state->mail[i].in);
+        if (state->mail[i].out.room > KEPT_BYTES)
+            a2av_buffer_free(&state->mail[i].out);
+    }
+}

@@ -1,0 +1,39 @@
+/* What SLOAV2 keeps between calls on one communicator. */
+#ifndef VAS_A2AV_STATE_H
+#define VAS_A2AV_STATE_H
+
+#include "a2av.h"
+#include "arena.h"
+
+/* The encoded lengths of a round as they last travelled. */
+struct a2av_header {
+    struct a2av_buffer buffer;
+    size_t count;
+    bool known;
+};
+
+/* A message on its way: one of those of a batch. */
+struct a2av_mail {
+    struct a2av_buffer out, in;
+};
+
+struct a2av_state {
+    int radix, rounds, mails; /* what the arrays were made for */
+    struct a2av_header *sent, *received;
+    struct a2av_mail *mail;
+};
+
+/* Makes the arrays fit; forgets the headers if the radix or the number of rounds has changed.
+ * Returns 0 or A2AV_NO_MEMORY. */
+int a2av_state_fit(struct a2av_state *, int radix, int rounds, int mails);
+
+/* Remembers a header that travelled. Returns 0 or A2AV_NO_MEMORY. */
+int a2av_remember(struct a2av_header *, const unsigned char *bytes, size_t count);
+
+/* The bytes that the state holds. */
+uint64_t a2av_state_bytes(const struct a2av_state *);
+
+/* Gives back buffers that one large call has left. */
+void a2av_state_shrink(struct a2av_state *);
+
+#endif

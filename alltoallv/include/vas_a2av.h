@@ -1,0 +1,45 @@
+/* All-to-all of unequal blocks in a logarithmic number of rounds.
+ *
+ * The functions take the arguments of MPI's functions of the same name, have their meaning, and
+ * may be mixed with them. They are collective in the same way. Where they do not apply they call
+ * MPI's: on intercommunicators, on communicators of fewer ranks than VAS_A2AV_MIN_RANKS (8), with
+ * VAS_A2AV=off, and where the ranks of a communicator were started with different settings.
+ *
+ * The first call on a communicator makes a communicator of the library's own behind it, which is
+ * freed with it. Link with -lvas-a2av, after a program's own objects and before MPI. */
+#ifndef VAS_A2AV_H
+#define VAS_A2AV_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int VAS_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+
+int VAS_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+
+#if MPI_VERSION >= 4
+int VAS_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+
+int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+#endif
+
+/* Prints what was counted on each communicator, if VAS_A2AV_REPORT=1. Programs that do not
+ * preload the library call it before MPI_Finalize. */
+void VAS_Alltoallv_report(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+/* The explicit API: vas_a2av.h. */
+#include "../include/vas_a2av.h"
+
+#include "registry.h"
+
+/* Where the core does the call: its state. NULL where MPI's own function must. What is wrong with
+ * the arguments is MPI's to report. */
+static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send,
+                                      const struct vas_side *receive)
+{
+    struct vas_communicator *own = vas_registry_find(comm);
+    if (!own)
+        return NULL;
+    bool in_place = send->base == MPI_IN_PLACE;
+    if (own->passes || vas_side_is_invalid(receive, own->ranks) ||
+        (!in_place && vas_side_is_invalid(send, own->ranks))) {
+        own->totals.passed++;
+        return NULL;
+    }
+    return own;
+}
+
+static int exchange(struct vas_communicator *own, const struct vas_side *send,
+                    const struct vas_side *receive, MPI_Comm comm)
+{
+    return vas_communicator_exchange(own, send->base == MPI_IN_PLACE ? NULL : send, receive,
+                                     comm);
+}
+
+int VAS_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
+    struct vas_communicator *own = taken(comm, &send, &receive);
+    return own ? exchange(own, &send, &receive, comm)
+               : PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                rdispls, recvtype, comm);
+}
+
+int VAS_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, sendtypes, false, true};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, recvtypes, false, true};
+    struct vas_communicator *own = taken(comm, &send, &receive);
+    return own ? exchange(own, &send, &receive, comm)
+               : PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                rdispls, recvtypes, comm);
+}
+
+#if MPI_VERSION >= 4
+int VAS_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, true, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, true, false};
+    struct vas_communicator *own = taken(comm, &send, &receive);
+    return own ? exchange(own, &send, &receive, comm)
+               : PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, comm);
+}
+
+int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, sendtypes, true, true};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, recvtypes, true, true};
+    struct vas_communicator *own = taken(comm, &send, &receive);
+    return own ? exchange(own, &send, &receive, comm)
+               : PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                  rdispls, recvtypes, comm);
+}
+#endif
+
+void VAS_Alltoallv_report(void)
+{
+    vas_registry_report(false);
+}

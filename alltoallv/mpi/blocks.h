@@ -1,0 +1,43 @@
+/* Between MPI's arguments and the core's blocks of bytes: displacements, types, MPI_IN_PLACE. */
+#ifndef VAS_A2AV_MPI_BLOCKS_H
+#define VAS_A2AV_MPI_BLOCKS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "../core/a2av.h"
+
+/* The arguments of one side of a call, as any of the MPI functions has them. */
+struct vas_side {
+    const void *base;
+    const void *counts; /* int, or MPI_Count with wide */
+    const void *displacements; /* int, or MPI_Aint with wide */
+    const MPI_Datatype *types; /* one, or one for each rank with by_rank */
+    bool wide;
+    bool by_rank; /* MPI_Alltoallw: a type for each rank, displacements in bytes */
+};
+
+/* The blocks of a call, kept between calls. `packed` holds those that are not plain bytes. */
+struct vas_blocks {
+    int ranks;
+    const unsigned char **send;
+    unsigned char **receive;
+    size_t *send_bytes, *receive_bytes;
+    unsigned char *packed_send, *packed_receive;
+};
+
+int vas_blocks_open(struct vas_blocks *, int ranks);
+void vas_blocks_close(struct vas_blocks *);
+
+/* Whether MPI itself should report what is wrong with a side. */
+bool vas_side_is_invalid(const struct vas_side *, int ranks);
+
+/* Makes the blocks of a call; `send` is NULL for MPI_IN_PLACE. Returns 0 or an error of MPI or
+ * of the core. Afterwards vas_blocks_end must be called. */
+int vas_blocks_begin(struct vas_blocks *, const struct vas_side *send,
+                     const struct vas_side *receive, MPI_Comm);
+
+/* Unpacks what came, unless `drop`, and gives the packed memory back. */
+int vas_blocks_end(struct vas_blocks *, const struct vas_side *receive, MPI_Comm, bool drop);
+
+#endif

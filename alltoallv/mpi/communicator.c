@@ -1,0 +1,156 @@
+#include "communicator.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ranks can be started with different environments, or be out of memory: whether all are ready
+ * for the same is asked once, by a reduction on the caller's communicator. */
+static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *same)
+{
+    const struct vas_settings *s = &own->settings;
+    int64_t mine[] = {s->off,
+                      s->min_ranks,
+                      (int64_t)s->core.algorithm,
+                      s->core.radix,
+                      s->core.batch,
+                      (int64_t)s->core.direct_bytes,
+                      (int64_t)s->core.eager_bytes,
+                      (int64_t)s->core.piece_bytes,
+                      ready};
+    enum { VALUES = sizeof mine / sizeof *mine };
+    int64_t both[2 * VALUES], most[2 * VALUES];
+    for (int i = 0; i < VALUES; i++) {
+        both[i] = mine[i];
+        both[VALUES + i] = -mine[i];
+    }
+    int error = PMPI_Allreduce(both, most, 2 * VALUES, MPI_INT64_T, MPI_MAX, comm);
+    *same = !error;
+    for (int i = 0; i < VALUES && *same; i++)
+        *same = most[i] == -most[VALUES + i];
+    return error;
+}
+
+static int open_own(struct vas_communicator *own, MPI_Comm comm)
+{
+    MPI_Group group;
+    MPI_Comm mine = MPI_COMM_NULL;
+    int error = PMPI_Comm_group(comm, &group);
+    if (error)
+        return error;
+    /* Not MPI_Comm_dup: it would call the copy functions of the caller's attributes. */
+    error = PMPI_Comm_create(comm, group, &mine);
+    PMPI_Group_free(&group);
+    if (!error)
+        error = PMPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
+    return error ? error : vas_transport_open(&own->transport, mine);
+}
+
+struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *settings)
+{
+    struct vas_communicator *own = calloc(1, sizeof *own);
+    bool same;
+    if (!own)
+        return NULL;
+    own->settings = *settings;
+    own->transport.comm = MPI_COMM_NULL;
+    PMPI_Comm_rank(comm, &own->rank);
+    PMPI_Comm_size(comm, &own->ranks);
+    own->state = a2av_state_new();
+    bool ready = own->state && vas_blocks_open(&own->blocks, own->ranks) == 0;
+    if (agree(own, comm, ready, &same))
+        own->passes = "its ranks could not agree";
+    else if (!same)
+        own->passes = "its ranks have different settings, or one has no memory";
+    else if (settings->off)
+        own->passes = "VAS_A2AV=off";
+    else if (own->ranks < settings->min_ranks)
+        own->passes = "fewer ranks than VAS_A2AV_MIN_RANKS";
+    else if (open_own(own, comm))
+        own->passes = "MPI gave no communicator";
+    return own;
+}
+
+void vas_communicator_free(struct vas_communicator *own)
+{
+    if (own->transport.comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&own->transport.comm);
+    if (!own->broken) {
+        vas_transport_close(&own->transport);
+        a2av_state_free(own->state);
+    }
+    vas_blocks_close(&own->blocks);
+    free(own);
+}
+
+static int class_of(int error)
+{
+    switch (error) {
+    case A2AV_NO_MEMORY:
+        return MPI_ERR_NO_MEM;
+    case A2AV_WRONG_SIZE:
+        return MPI_ERR_TRUNCATE;
+    case A2AV_BAD_MESSAGE:
+        return MPI_ERR_INTERN;
+    default:
+        return error;
+    }
+}
+
+static void add_up(struct vas_totals *totals, const struct a2av_counts *counts, double seconds)
+{
+    totals->calls++;
+    totals->seconds += seconds;
+    totals->counts.messages += counts->messages;
+    totals->counts.payload_bytes += counts->payload_bytes;
+    totals->counts.metadata_bytes += counts->metadata_bytes;
+    if (counts->scratch_bytes > totals->counts.scratch_bytes)
+        totals->counts.scratch_bytes = counts->scratch_bytes;
+}
+
+int vas_communicator_exchange(struct vas_communicator *own, const struct vas_side *send,
+                              const struct vas_side *receive, MPI_Comm comm)
+{
+    struct a2av_counts counts;
+    double started = PMPI_Wtime();
+    int error = own->broken ? MPI_ERR_OTHER : 0;
+    if (!error)
+        error = vas_blocks_begin(&own->blocks, send, receive, own->transport.comm);
+    if (!error) {
+        struct a2av_job job = {own->blocks.send, own->blocks.send_bytes, own->blocks.receive,
+                               own->blocks.receive_bytes};
+        error = a2av_run(&own->transport.base, &own->settings.core, &job, own->state, &counts);
+        /* The packed blocks of messages that may be on their way must stay where they are. */
+        if (!error)
+            error = vas_blocks_end(&own->blocks, receive, own->transport.comm, false);
+    } else {
+        vas_blocks_end(&own->blocks, receive, own->transport.comm, true);
+    }
+    if (error) {
+        own->broken = true;
+        error = class_of(error);
+        PMPI_Comm_call_errhandler(comm, error);
+        return error;
+    }
+    add_up(&own->totals, &counts, PMPI_Wtime() - started);
+    return MPI_SUCCESS;
+}
+
+void vas_communicator_report(const struct vas_communicator *own)
+{
+    const struct vas_totals *totals = &own->totals;
+    if (own->passes) {
+        fprintf(stderr, "vas-a2av: %d ranks: %llu calls passed to MPI: %s\n", own->ranks,
+                totals->passed, own->passes);
+        return;
+    }
+    fprintf(stderr,
+            "vas-a2av: %d ranks: %llu calls by %s (radix %d) in %.6f s, %llu passed to MPI; rank "
+            "%d sent %llu messages, %llu B of blocks, %llu B of lengths, held at most %llu B\n",
+            own->ranks, totals->calls, a2av_name(own->settings.core.algorithm),
+            own->settings.core.radix, totals->seconds, totals->passed, own->rank,
+            (unsigned long long)totals->counts.messages,
+            (unsigned long long)totals->counts.payload_bytes,
+            (unsigned long long)totals->counts.metadata_bytes,
+            (unsigned long long)totals->counts.scratch_bytes);
+}

@@ -1,0 +1,46 @@
+/* All-to-all on one communicator: a communicator of our own behind the caller's, agreed settings,
+ * and what was counted. No global state: an attribute (interpose.c) or a handle keeps it. */
+#ifndef VAS_A2AV_MPI_COMMUNICATOR_H
+#define VAS_A2AV_MPI_COMMUNICATOR_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "blocks.h"
+#include "settings.h"
+#include "transport.h"
+
+struct vas_totals {
+    unsigned long long calls, passed;
+    struct a2av_counts counts; /* sums; scratch_bytes is the largest */
+    double seconds;
+};
+
+struct vas_communicator {
+    struct vas_communicator *next, **link; /* of interpose.c's list */
+    struct vas_settings settings;
+    const char *passes; /* why calls go to MPI's own; NULL where they do not */
+    bool broken;        /* an error came up: messages may be on their way */
+    int rank, ranks;
+    struct vas_transport transport;
+    struct vas_blocks blocks;
+    struct a2av_state *state;
+    struct vas_totals totals;
+};
+
+/* Collective over `comm`, an intracommunicator: all ranks get the same algorithm, or all pass.
+ * Returns NULL without memory for even that. */
+struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *);
+
+/* Collective: frees our communicator. After an error the memory of messages stays. */
+void vas_communicator_free(struct vas_communicator *);
+
+/* Exchanges the blocks; `send` is NULL for MPI_IN_PLACE. Must not be called where it passes.
+ * Calls the error handler of `comm`. Returns MPI_SUCCESS or an error of MPI. */
+int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
+                              const struct vas_side *receive, MPI_Comm comm);
+
+/* Prints a line of what was counted to stderr. */
+void vas_communicator_report(const struct vas_communicator *);
+
+#endif

@@ -1,0 +1,106 @@
+#include "plain_type.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+static int is_plain(MPI_Datatype type, bool *plain);
+
+/* A duplicate, or elements in a row, of a type that is plain. */
+static int is_plain_inside(MPI_Datatype type, int integers, bool *plain)
+{
+    int numbers[1], i_count, a_count, d_count, combiner;
+    MPI_Aint addresses[1];
+    MPI_Datatype inner;
+    int error = PMPI_Type_get_contents(type, integers, 0, 1, numbers, addresses, &inner);
+    if (!error)
+        error = is_plain(inner, plain);
+    if (!error)
+        error = PMPI_Type_get_envelope(inner, &i_count, &a_count, &d_count, &combiner);
+    /* The handle of a type that is not predefined is ours to free. */
+    if (!error && combiner != MPI_COMBINER_NAMED)
+        error = PMPI_Type_free(&inner);
+    return error;
+}
+
+/* Only where it is certain: a type whose size is its extent may still be a permutation. */
+static int is_plain(MPI_Datatype type, bool *plain)
+{
+    int integers, addresses, types, combiner;
+    int error = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    *plain = false;
+    if (error)
+        return error;
+    if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS)
+        return is_plain_inside(type, integers, plain);
+    if (combiner != MPI_COMBINER_NAMED)
+        return 0;
+    MPI_Aint lower, extent;
+    MPI_Count size;
+    error = PMPI_Type_get_extent(type, &lower, &extent);
+    if (!error)
+        error = PMPI_Type_size_x(type, &size);
+    /* A pair such as MPI_SHORT_INT has a gap. */
+    *plain = !error && lower == 0 && size == (MPI_Count)extent;
+    return error;
+}
+
+int vas_type_of(MPI_Datatype type, struct vas_type *facts)
+{
+    MPI_Aint lower, true_extent;
+    int error = PMPI_Type_size_x(type, &facts->size);
+    if (!error)
+        error = PMPI_Type_get_extent(type, &lower, &facts->extent);
+    if (!error)
+        error = PMPI_Type_get_true_extent(type, &facts->first, &true_extent);
+    if (!error && facts->size < 0)
+        error = MPI_ERR_TYPE;
+    return error ? error : is_plain(type, &facts->plain);
+}
+
+/* The elements that one call of MPI_Pack takes: its sizes are ints. */
+static int portion(const struct vas_type *facts, MPI_Count left)
+{
+    MPI_Count most = facts->size > 0 ? INT_MAX / facts->size : INT_MAX;
+    return (int)(left < most ? left : most);
+}
+
+static const unsigned char *ahead(const unsigned char *at, MPI_Aint by)
+{
+    return (const unsigned char *)((uintptr_t)at + (uintptr_t)by);
+}
+
+int vas_type_pack(const struct vas_type *facts, MPI_Datatype type, const unsigned char *from,
+                  MPI_Count count, unsigned char *to, MPI_Comm comm)
+{
+    while (count > 0) {
+        int now = portion(facts, count), position = 0;
+        int bytes = now * (int)facts->size;
+        if (now == 0)
+            return MPI_ERR_COUNT;
+        int error = PMPI_Pack(from, now, type, to, bytes, &position, comm);
+        if (error || position != bytes)
+            return error ? error : MPI_ERR_TYPE;
+        from = ahead(from, now * facts->extent);
+        to += bytes;
+        count -= now;
+    }
+    return 0;
+}
+
+int vas_type_unpack(const struct vas_type *facts, MPI_Datatype type, const unsigned char *from,
+                    unsigned char *to, MPI_Count count, MPI_Comm comm)
+{
+    while (count > 0) {
+        int now = portion(facts, count), position = 0;
+        int bytes = now * (int)facts->size;
+        if (now == 0)
+            return MPI_ERR_COUNT;
+        int error = PMPI_Unpack(from, bytes, &position, to, now, type, comm);
+        if (error)
+            return error;
+        to = (unsigned char *)(uintptr_t)ahead(to, now * facts->extent);
+        from += bytes;
+        count -= now;
+    }
+    return 0;
+}

@@ -1,0 +1,69 @@
+#include "settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the variable is set; a value outside the bounds switches off. */
+static bool read_number(struct vas_settings *settings, const char *name, long long least,
+                        long long most, long long *value)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text)
+        return false;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (errno == 0 && *end == '\0' && *value >= least && *value <= most)
+        return true;
+    fprintf(stderr, "vas-a2av: %s=%s: not a number from %lld to %lld; MPI's own is used\n", name,
+            text, least, most);
+    settings->off = true;
+    return false;
+}
+
+static void read_algorithm(struct vas_settings *settings)
+{
+    const char *name = getenv("VAS_A2AV");
+    if (!name || !*name)
+        return;
+    int found = a2av_by_name(name);
+    if (found >= 0) {
+        settings->core.algorithm = (enum a2av_algorithm)found;
+        return;
+    }
+    settings->off = true;
+    if (strcmp(name, "off") == 0)
+        return;
+    fprintf(stderr, "vas-a2av: VAS_A2AV=%s: must be off", name);
+    for (int i = 0; i < A2AV_ALGORITHMS; i++)
+        fprintf(stderr, ", %s", a2av_name((enum a2av_algorithm)i));
+    fprintf(stderr, "; MPI's own is used\n");
+}
+
+struct vas_settings vas_settings_from_environment(void)
+{
+    enum { EAGER_LEAST = 64, HUNDRED_MEGABYTES = 100 * 1000 * 1000 };
+    struct vas_settings settings = {.core = a2av_default_settings(), .min_ranks = 8};
+    long long value;
+    read_algorithm(&settings);
+    settings.core.batch = settings.core.batch < A2AV_BATCH_MAX ? settings.core.batch
+                                                               : A2AV_BATCH_MAX;
+    if (read_number(&settings, "VAS_A2AV_RADIX", 2, 1 << 20, &value))
+        settings.core.radix = (int)value;
+    if (read_number(&settings, "VAS_A2AV_BATCH", 1, A2AV_BATCH_MAX, &value))
+        settings.core.batch = (int)value;
+    if (read_number(&settings, "VAS_A2AV_DIRECT", 0, HUNDRED_MEGABYTES, &value))
+        settings.core.direct_bytes = (size_t)value;
+    if (read_number(&settings, "VAS_A2AV_EAGER", EAGER_LEAST, HUNDRED_MEGABYTES, &value))
+        settings.core.eager_bytes = (size_t)value;
+    long long piece_least = (long long)settings.core.eager_bytes;
+    if (read_number(&settings, "VAS_A2AV_PIECE", piece_least, 1 << 30, &value))
+        settings.core.piece_bytes = (size_t)value;
+    if (read_number(&settings, "VAS_A2AV_MIN_RANKS", 1, 1 << 30, &value))
+        settings.min_ranks = (int)value;
+    if (read_number(&settings, "VAS_A2AV_REPORT", 0, 1, &value))
+        settings.report = value == 1;
+    return settings;
+}

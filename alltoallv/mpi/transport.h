@@ -1,0 +1,23 @@
+/* Messages of the core on a communicator that nobody else uses. */
+#ifndef VAS_A2AV_MPI_TRANSPORT_H
+#define VAS_A2AV_MPI_TRANSPORT_H
+
+#include <mpi.h>
+
+#include "../core/a2av.h"
+
+struct vas_transport {
+    struct a2av_transport base; /* the first member: the core's view */
+    MPI_Comm comm;
+    MPI_Request *requests; /* by ticket */
+    int *idle;             /* tickets that are free: a stack */
+    int room, idle_count;
+};
+
+/* Returns 0 or an error of MPI. */
+int vas_transport_open(struct vas_transport *, MPI_Comm);
+
+/* Frees the table; the communicator is the caller's. No operation may be under way. */
+void vas_transport_close(struct vas_transport *);
+
+#endif

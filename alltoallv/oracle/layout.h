@@ -1,0 +1,42 @@
+/* A random case: how many units each rank sends each, and where they lie in its buffers. */
+#ifndef VAS_A2AV_ORACLE_LAYOUT_H
+#define VAS_A2AV_ORACLE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../mpi/blocks.h"
+#include "random.h"
+#include "types.h"
+
+/* What all ranks of a case know. */
+struct oracle_case {
+    uint64_t seed;
+    int number, ranks;
+    bool in_place, by_rank, wide, null_if_empty;
+    int pattern, huge_from, huge_to;
+};
+
+struct oracle_case case_of(uint64_t seed, int number, int ranks);
+
+/* The units that one rank sends another. */
+int case_units(const struct oracle_case *, int from, int to);
+
+/* One side of one rank: arguments in both widths, and the bytes of a buffer that hold them. */
+struct layout {
+    int *counts, *displacements;
+    MPI_Count *wide_counts;
+    MPI_Aint *wide_displacements;
+    MPI_Datatype *types;
+    size_t margin, bytes; /* before the address that is passed; of the whole buffer */
+    bool empty;
+};
+
+void layout_make(struct layout *, const struct oracle_case *, const struct type_kind *, int rank,
+                 bool sends);
+void layout_free(struct layout *);
+
+/* The arguments; `base` is the address that is passed. */
+struct vas_side layout_side(const struct layout *, const struct oracle_case *, const void *base);
+
+#endif

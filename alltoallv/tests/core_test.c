@@ -1,0 +1,247 @@
+/* The core between threads: results, rounds, messages and memory, counted. No MPI is needed.
+ *
+ *   core-test                  every check; exits with 1 where one fails
+ *   core-test count RANKS BYTES ALGORITHM RADIX [HOT_BYTES]
+ *                              prints messages, bytes and memory of rank 0 in a second call */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/lengths.h"
+#include "../core/schedule.h"
+#include "mailboxes.h"
+
+#define CHECK(what) ((what) ? (void)0 : fail(#what, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    fprintf(stderr, "core-test: line %d: not true: %s\n", line, what);
+    exit(1);
+}
+
+struct shape {
+    int ranks, calls;
+    size_t bytes, hot; /* of each block; of the one from rank 0 to the last rank, if not 0 */
+    bool uneven;       /* block sizes from 0 to bytes */
+    struct a2av_settings settings;
+};
+
+struct worker {
+    pthread_t thread;
+    const struct shape *shape;
+    struct a2av_transport *transport;
+    struct a2av_counts counts;
+    size_t wrong;
+};
+
+static size_t size_of(const struct shape *shape, int from, int to)
+{
+    if (shape->hot && from == 0 && to == shape->ranks - 1)
+        return shape->hot;
+    return shape->uneven ? (size_t)(from * 31 + to * 17) % (shape->bytes + 1) : shape->bytes;
+}
+
+static unsigned char byte_of(int from, int to, size_t i)
+{
+    return (unsigned char)(from * 7 + to * 13 + (int)(i % 251));
+}
+
+static unsigned char *block(const struct shape *shape, int from, int to, bool filled)
+{
+    size_t count = size_of(shape, from, to);
+    unsigned char *bytes = malloc(count + 1); /* the last byte is nobody's */
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = filled ? byte_of(from, to, i) : 0;
+    bytes[count] = 0xA5;
+    return bytes;
+}
+
+static size_t count_wrong(const struct shape *shape, int from, int to, const unsigned char *bytes)
+{
+    size_t count = size_of(shape, from, to), wrong = bytes[count] != 0xA5;
+    for (size_t i = 0; i < count; i++)
+        wrong += bytes[i] != byte_of(from, to, i);
+    return wrong;
+}
+
+static void *work(void *argument)
+{
+    struct worker *own = argument;
+    const struct shape *shape = own->shape;
+    size_t n = (size_t)shape->ranks;
+    int rank = own->transport->rank;
+    unsigned char **send = malloc(n * sizeof *send), **receive = malloc(n * sizeof *receive);
+    size_t *send_bytes = malloc(n * sizeof *send_bytes), *bytes = malloc(n * sizeof *bytes);
+    struct a2av_state *state = a2av_state_new();
+    for (int other = 0; other < shape->ranks; other++) {
+        send[other] = block(shape, rank, other, true);
+        receive[other] = block(shape, other, rank, false);
+        send_bytes[other] = size_of(shape, rank, other);
+        bytes[other] = size_of(shape, other, rank);
+    }
+    struct a2av_job job = {(const unsigned char *const *)send, send_bytes, receive, bytes};
+    for (int call = 0; call < shape->calls; call++)
+        own->wrong += a2av_run(own->transport, &shape->settings, &job, state, &own->counts) != 0;
+    for (int other = 0; other < shape->ranks; other++) {
+        own->wrong += count_wrong(shape, other, rank, receive[other]);
+        own->wrong += count_wrong(shape, rank, other, send[other]);
+        free(send[other]);
+        free(receive[other]);
+    }
+    a2av_state_free(state);
+    free(send), free(receive), free(send_bytes), free(bytes);
+    return NULL;
+}
+
+/* Runs all ranks; returns what rank 0 counted in the last call. */
+static struct a2av_counts run_all(const struct shape *shape)
+{
+    struct mailboxes *boxes = mailboxes_new(shape->ranks);
+    struct worker *workers = calloc((size_t)shape->ranks, sizeof *workers);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 * 1024);
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        workers[rank].shape = shape;
+        workers[rank].transport = mailboxes_rank(boxes, rank);
+        CHECK(pthread_create(&workers[rank].thread, &small, work, &workers[rank]) == 0);
+    }
+    size_t wrong = 0;
+    uint64_t most = 0;
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        pthread_join(workers[rank].thread, NULL);
+        wrong += workers[rank].wrong;
+        if (workers[rank].counts.scratch_bytes > most)
+            most = workers[rank].counts.scratch_bytes;
+    }
+    struct a2av_counts counts = workers[0].counts;
+    counts.scratch_bytes = most; /* of any rank */
+    pthread_attr_destroy(&small);
+    free(workers);
+    mailboxes_free(boxes);
+    CHECK(wrong == 0);
+    return counts;
+}
+
+static struct shape shape_of(int ranks, size_t bytes, enum a2av_algorithm algorithm, int radix)
+{
+    struct shape shape = {.ranks = ranks, .calls = 2, .bytes = bytes};
+    shape.settings = a2av_default_settings();
+    shape.settings.algorithm = algorithm;
+    shape.settings.radix = radix;
+    return shape;
+}
+
+static void check_lengths(void)
+{
+    const uint64_t values[] = {0, 1, 191, 192, 193, 6335, 6336, 1u << 20, 0, 0, UINT64_MAX, 0};
+    enum { VALUES = sizeof values / sizeof *values };
+    unsigned char bytes[(VALUES + 300) * A2AV_LENGTH_BYTES];
+    struct a2av_length_writer writer = {.at = bytes};
+    for (int i = 0; i < VALUES + 300; i++)
+        a2av_write_length(&writer, i < VALUES ? values[i] : 0);
+    a2av_end_lengths(&writer);
+    struct a2av_length_reader reader = {bytes, writer.at, 0};
+    uint64_t length;
+    for (int i = 0; i < VALUES + 300; i++) {
+        CHECK(a2av_read_length(&reader, &length) == 0);
+        CHECK(length == (i < VALUES ? values[i] : 0));
+    }
+    CHECK(reader.at == reader.end && a2av_read_length(&reader, &length) == A2AV_BAD_MESSAGE);
+}
+
+/* Every block makes the hops of its digits, once each, and arrives with the last. */
+static void check_schedule(int ranks, int radix)
+{
+    int *travelled = calloc((size_t)ranks, sizeof *travelled);
+    bool *arrived = calloc((size_t)ranks, sizeof *arrived);
+    struct a2av_round round;
+    for (bool more = a2av_first_round(&round, ranks); more;
+         more = a2av_next_round(&round, radix, ranks))
+        for (int by = a2av_first_distance(&round); by < ranks;
+             by = a2av_next_distance(&round, radix, ranks, by)) {
+            CHECK(by / round.weight % radix == round.digit && !arrived[by]);
+            CHECK(a2av_departs(&round, by) == (travelled[by] == 0));
+            travelled[by] += a2av_first_distance(&round);
+            arrived[by] = a2av_arrives(&round, radix, by);
+            CHECK(arrived[by] == (travelled[by] == by));
+        }
+    for (int by = 1; by < ranks; by++)
+        CHECK(arrived[by] && travelled[by] == by);
+    free(travelled);
+    free(arrived);
+}
+
+static void check_results(void)
+{
+    const int ranks[] = {1, 2, 3, 5, 8, 13, 33};
+    for (int algorithm = 0; algorithm < A2AV_ALGORITHMS; algorithm++)
+        for (int i = 0; i < 7; i++)
+            for (int radix = 2; radix < 8; radix += 2) {
+                struct shape shape = shape_of(ranks[i], 300, (enum a2av_algorithm)algorithm, radix);
+                shape.uneven = true;
+                shape.settings.direct_bytes = 250;
+                shape.settings.eager_bytes = 64 * (size_t)radix;
+                shape.settings.piece_bytes = 1000;
+                shape.settings.batch = radix / 2;
+                run_all(&shape);
+            }
+}
+
+/* SLOAV2 sends one message a round, SLOAV two; the lengths of a second equal call are a byte. */
+static void check_counts(void)
+{
+    struct shape shape = shape_of(64, 8, A2AV_SLOAV2, 2);
+    struct a2av_counts counts = run_all(&shape);
+    CHECK(counts.messages == 6 && counts.payload_bytes == 6 * 32 * 8);
+    CHECK(counts.metadata_bytes == 6);
+    shape.settings.algorithm = A2AV_SLOAV;
+    CHECK(run_all(&shape).messages == 12);
+    shape.settings.algorithm = A2AV_TWO_PHASE;
+    CHECK(run_all(&shape).messages == 18);
+    shape.settings.algorithm = A2AV_LINEAR;
+    CHECK(run_all(&shape).messages == 63);
+}
+
+/* One block of 1 MiB among small ones: peers hold P of them. */
+static void check_memory(void)
+{
+    struct shape shape = shape_of(128, 8, A2AV_SLOAV2, 2);
+    shape.hot = 1 << 20;
+    CHECK(run_all(&shape).scratch_bytes < 64 * 1024);
+    shape.settings.algorithm = A2AV_TWO_PHASE;
+    CHECK(run_all(&shape).scratch_bytes > (uint64_t)128 << 20);
+}
+
+static int print_counts(char **argv, int argc)
+{
+    int algorithm = a2av_by_name(argv[4]);
+    if (algorithm < 0)
+        return 2;
+    struct shape shape = shape_of(atoi(argv[2]), (size_t)atol(argv[3]),
+                                  (enum a2av_algorithm)algorithm, atoi(argv[5]));
+    shape.hot = argc > 6 ? (size_t)atol(argv[6]) : 0;
+    struct a2av_counts counts = run_all(&shape);
+    printf("{\"messages\": %" PRIu64 ", \"payload_bytes\": %" PRIu64 ", \"metadata_bytes\": %"
+           PRIu64 ", \"scratch_bytes\": %" PRIu64 "}\n",
+           counts.messages, counts.payload_bytes, counts.metadata_bytes, counts.scratch_bytes);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 6 && strcmp(argv[1], "count") == 0)
+        return print_counts(argv, argc);
+    check_lengths();
+    for (int ranks = 1; ranks < 70; ranks++)
+        for (int radix = 2; radix <= ranks + 1; radix++)
+            check_schedule(ranks, radix);
+    check_schedule(16384, 3);
+    check_results();
+    check_counts();
+    check_memory();
+    puts("core-test: every check holds");
+    return 0;
+}

@@ -1,0 +1,131 @@
+#include "mailboxes.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICKETS = 4096, SENT = -1 };
+
+struct letter {
+    struct letter *next;
+    int from, tag;
+    size_t count;
+    unsigned char bytes[];
+};
+
+struct wanted {
+    void *bytes;
+    size_t room;
+    int from, tag;
+};
+
+struct box {
+    struct a2av_transport base; /* the first member */
+    struct mailboxes *all;
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    struct letter *first, **last;
+    struct wanted wanted[TICKETS];
+    int next_ticket;
+};
+
+struct mailboxes {
+    int ranks;
+    struct box *boxes;
+};
+
+static int send_letter(struct a2av_transport *base, const void *bytes, size_t count, int to,
+                       int tag, int *ticket)
+{
+    struct box *own = (struct box *)base, *box = &own->all->boxes[to];
+    struct letter *letter = malloc(sizeof *letter + count);
+    if (!letter)
+        return A2AV_NO_MEMORY;
+    *letter = (struct letter){.from = base->rank, .tag = tag, .count = count};
+    if (count > 0)
+        memcpy(letter->bytes, bytes, count);
+    pthread_mutex_lock(&box->lock);
+    *box->last = letter;
+    box->last = &letter->next;
+    pthread_cond_signal(&box->came);
+    pthread_mutex_unlock(&box->lock);
+    *ticket = SENT;
+    return 0;
+}
+
+static int want_letter(struct a2av_transport *base, void *bytes, size_t room, int from, int tag,
+                       int *ticket)
+{
+    struct box *own = (struct box *)base;
+    *ticket = own->next_ticket++ % TICKETS;
+    own->wanted[*ticket] = (struct wanted){bytes, room, from, tag};
+    return 0;
+}
+
+static struct letter *take(struct box *own, const struct wanted *wanted)
+{
+    for (struct letter **at = &own->first; *at; at = &(*at)->next) {
+        struct letter *letter = *at;
+        if (letter->from == wanted->from && letter->tag == wanted->tag) {
+            *at = letter->next;
+            if (!letter->next)
+                own->last = at;
+            return letter;
+        }
+    }
+    return NULL;
+}
+
+static int wait_letter(struct a2av_transport *base, int ticket, size_t *received)
+{
+    struct box *own = (struct box *)base;
+    struct letter *letter;
+    if (ticket == SENT)
+        return 0;
+    const struct wanted *wanted = &own->wanted[ticket];
+    pthread_mutex_lock(&own->lock);
+    while (!(letter = take(own, wanted)))
+        pthread_cond_wait(&own->came, &own->lock);
+    pthread_mutex_unlock(&own->lock);
+    int error = letter->count > wanted->room ? A2AV_WRONG_SIZE : 0;
+    if (!error && letter->count > 0)
+        memcpy(wanted->bytes, letter->bytes, letter->count);
+    if (received)
+        *received = letter->count;
+    free(letter);
+    return error;
+}
+
+struct mailboxes *mailboxes_new(int ranks)
+{
+    struct mailboxes *all = calloc(1, sizeof *all);
+    all->ranks = ranks;
+    all->boxes = calloc((size_t)ranks, sizeof *all->boxes);
+    for (int rank = 0; rank < ranks; rank++) {
+        struct box *box = &all->boxes[rank];
+        box->base = (struct a2av_transport){rank, ranks, send_letter, want_letter, wait_letter};
+        box->all = all;
+        box->last = &box->first;
+        pthread_mutex_init(&box->lock, NULL);
+        pthread_cond_init(&box->came, NULL);
+    }
+    return all;
+}
+
+void mailboxes_free(struct mailboxes *all)
+{
+    for (int rank = 0; rank < all->ranks; rank++) {
+        if (all->boxes[rank].first)
+            fprintf(stderr, "rank %d: a message that nobody took\n", rank), abort();
+        pthread_mutex_destroy(&all->boxes[rank].lock);
+        pthread_cond_destroy(&all->boxes[rank].came);
+    }
+    free(all->boxes);
+    free(all);
+}
+
+struct a2av_transport *mailboxes_rank(struct mailboxes *all, int rank)
+{
+    return &all->boxes[rank].base;
+}

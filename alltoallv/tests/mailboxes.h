@@ -1,0 +1,15 @@
+/* A transport between threads of one process: the core without any MPI. */
+#ifndef VAS_A2AV_TESTS_MAILBOXES_H
+#define VAS_A2AV_TESTS_MAILBOXES_H
+
+#include "../core/a2av.h"
+
+struct mailboxes;
+
+struct mailboxes *mailboxes_new(int ranks);
+void mailboxes_free(struct mailboxes *);
+
+/* The transport of a rank; it lives as long as the mailboxes. */
+struct a2av_transport *mailboxes_rank(struct mailboxes *, int rank);
+
+#endif
