@@ -175,9 +175,9 @@ def test_the_command_prints_every_form(tmp_path: Path, capsys: pytest.CaptureFix
     ("content", "message"),
     [
         (None, "there is no such plan"),
-        ("{}", "is not a plan: host: Field required"),
-        (json.dumps({"host": "h", "moves": 1}), "is not a plan: moves: Extra inputs"),
-        ("no json", "is not a plan: Invalid JSON"),
+        ("{}", "is not a plan: host: is missing"),
+        (json.dumps({"host": "h", "moves": 1}), "is not a plan: moves: unknown key"),
+        ("no json", "is not a plan: is not JSON"),
         (json.dumps({"host": "h"}), "the plan has no guests"),
     ],
 )

@@ -199,7 +199,7 @@ def test_a_graph_adds_both_orders_and_errors_name_the_key(tmp_path: Path) -> Non
     )
     assert read_graph(file) == {("x", "y"): 3.0}
     file.write_text('{"pairs": [{"a": "x", "b": "y", "weight": -1}]}')
-    with pytest.raises(BadInput, match=r"pairs\.0\.weight"):
+    with pytest.raises(BadInput, match=r"pairs\[0\]\.weight"):
         read_graph(file)
 
 

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vas_cluster import ClusterProblems, load_cluster, parse_cluster
+from vas_cluster import load_cluster, parse_cluster
 from vas_cluster.hadoop import hadoop_properties
 from vas_core.cli import run_command
+from vas_core.problems import DocumentProblems
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "four-oss.yaml"
 
@@ -53,5 +54,5 @@ def test_a_login_node_has_a_name_and_an_address_of_its_own() -> None:
         ("oss01.hpc.example", "192.0.2.9", "name"),
         ("login01", "10.10.0.5", "address"),
     ):
-        with pytest.raises(ClusterProblems, match=rf"yarn.clients\[0\].{key}: .* is also"):
+        with pytest.raises(DocumentProblems, match=rf"yarn.clients\[0\].{key}: .* is also"):
             parse_cluster(with_client(name, address), "x")

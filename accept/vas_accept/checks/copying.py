@@ -16,6 +16,7 @@ from pathlib import Path
 from vas_accept.checks.layouts import write
 from vas_accept.outcome import AcceptanceCheck, Deviation, NotApplicable
 from vas_accept.place import VAS, AcceptancePlace
+from vas_core.predictable_names import PUT_DATA, PUT_JOURNAL
 
 MIB = 1 << 20
 _STRIPES = 24
@@ -53,7 +54,7 @@ def _kill_halfway(argv: list[str], directory: Path) -> bool:
     put = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while put.poll() is None:
-            for journal in directory.glob(".vas-put-*"):
+            for journal in directory.glob(PUT_JOURNAL.of(key="*")):
                 if _has_stripe(journal):
                     os.kill(put.pid, signal.SIGKILL)
                     return put.wait() == -signal.SIGKILL
@@ -77,7 +78,8 @@ def _resumed(resumed: int, source: Path, final: Path) -> str:
         raise Deviation(f"1 to {_STRIPES - 1} stripes of the killed put are kept", f"{resumed}")
     if not filecmp.cmp(source, final, shallow=False):
         raise Deviation("the copy has the source's bytes", "it has others")
-    left = [path.name for path in final.parent.glob(".vas-put-*")]
+    names = (PUT_JOURNAL.of(key="*"), PUT_DATA.of(key="*", token="*"))
+    left = [path.name for name in names for path in final.parent.glob(name)]
     if left:
         raise Deviation("no hidden file is left", ", ".join(left))
     return f"killed by SIGKILL, resumed with {resumed} of {_STRIPES} stripes, the same bytes"
