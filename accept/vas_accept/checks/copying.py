@@ -78,7 +78,8 @@ def _resumed(resumed: int, source: Path, final: Path) -> str:
         raise Deviation(f"1 to {_STRIPES - 1} stripes of the killed put are kept", f"{resumed}")
     if not filecmp.cmp(source, final, shallow=False):
         raise Deviation("the copy has the source's bytes", "it has others")
-    names = (PUT_JOURNAL.of(key="*"), PUT_DATA.of(key="*", token="*"))
+    any_name = dict.fromkeys(("key", "token"), "*")
+    names = (PUT_JOURNAL.of(**any_name), PUT_DATA.of(**any_name))
     left = [path.name for name in names for path in final.parent.glob(name)]
     if left:
         raise Deviation("no hidden file is left", ", ".join(left))
