@@ -190,6 +190,20 @@ def test_a_task_that_exits_costs_its_own_attempt_alone(lab: Lab, output: dict[st
     assert digests(lab, "warm-exits") == output
 
 
+def test_a_jvm_whose_task_left_a_thread_ends_and_the_reason_is_counted(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    point = Point("leaves", "VasChild", "rename", f"m_000000_0.*{MANIFEST}", action="thread")
+    with faulty_job(lab, "warm-thread", point, conf=WARM) as job:
+        assert job.succeeded().counter("JVMS_ENDED_THREADS") == 1
+        assert job.failed() == {}
+    found = attempts(lab, job.succeeded())
+    (left,) = [each for name, each in found.items() if name.endswith("m_000000_0")]
+    same = [e for e in found.values() if e["assignedContainerId"] == left["assignedContainerId"]]
+    assert max(each["startTime"] for each in same) == left["startTime"]
+    assert digests(lab, "warm-thread") == output
+
+
 def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
     lab: Lab, output: dict[str, str]
 ) -> None:

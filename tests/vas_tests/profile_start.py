@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
@@ -32,6 +33,8 @@ _ROLES = {
     "master": "yarn.app.mapreduce.am.env",
     "map": "mapreduce.map.env",
 }
+# A JVM that is told to end first writes its recording.
+_PATIENT = {"yarn.nodemanager.sleep-delay-before-sigkill.ms": "5000"}
 _RULES = (
     ("lambdas, method handles", ("java.lang.invoke.",)),
     ("loading and linking classes", ("java.lang.ClassLoader", "jdk.internal.loader.")),
@@ -54,11 +57,14 @@ def profile() -> None:
     """Runs the job several times and prints a table for each kind of JVM."""
     recordings = _STATE.with_name("recordings")
     shutil.rmtree(recordings, ignore_errors=True)
-    with Lab.start(LabOptions(state_dir=_STATE, hosts=4), tied=True) as lab:
+    options = LabOptions(state_dir=_STATE, hosts=4, properties=_PATIENT)
+    with Lab.start(options, tied=True) as lab:
         for number in range(_RUNS):
             _run(lab, recordings / str(number), number)
     for role in ("client", *_ROLES):
-        found = [read(path) for path in recordings.glob(f"*/{role}/*.jfr")]
+        # A JVM that is killed while it ends leaves an empty one.
+        whole = (path for path in recordings.glob(f"*/{role}/*.jfr") if path.stat().st_size)
+        found = [read(path) for path in whole]
         print("\n".join(table(role, found)))
 
 
@@ -73,6 +79,9 @@ def _run(lab: Lab, directory: Path, number: int) -> None:
     master = "-Dyarn.app.mapreduce.am.command-opts=-Xmx400m org.vas.app.VasAppMaster"
     lab.call(["mkdir", "-p", str(inside(lab, "user"))])
     lab.call(["env", f"{_VARIABLE}={recorded('client')}", *main, master, "1", "10"])
+    # The master ends after its client.
+    ended = (directory / "master").glob
+    poll(lambda: [each.stat().st_size for each in ended("*.jfr")], any, 60, "the master to end")
 
 
 def read(recording: Path) -> list[dict[str, Any]]:

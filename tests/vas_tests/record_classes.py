@@ -21,7 +21,7 @@ _PROBE = REPOSITORY / "yarn-plugins/workloads/target/vas-workloads-0.1.0.jar"
 _STATE = REPOSITORY / "build/lab/classes"
 _ENVIRONMENTS = ("yarn.app.mapreduce.am.env", "mapreduce.map.env", "mapreduce.reduce.env")
 # Classes that programs generate as they run, and those of the jobs' own jars.
-_NOT_LISTED = ("FastClassByGuice", "EnhancerByGuice", "org/vas/workloads/")
+_NOT_LISTED = ("FastClassByGuice", "EnhancerByGuice", "/$Proxy", "org/vas/workloads/")
 
 
 def record() -> None:

@@ -234,9 +234,9 @@ def test_a_training_run_makes_a_cache_that_jvms_map_and_an_older_jdk_passes_over
     assert not archive.build(wanted)
     assert archive.state(wanted) is ArchiveState.FITS
     class_path = ":".join(map(str, jars))
-    shown = ("-Xlog:class+load", "-cp", class_path, "org.apache.hadoop.util.VersionInfo")
+    shown = ("-Xlog:class+load", "-cp", class_path, "org.apache.hadoop.conf.Configuration")
     for home, mapped in ((jdks[0], True), (java_home(), False)):
         argv = [home / "bin/java", *jvm_flags(archive.file), *shown]
         done = subprocess.run(argv, check=True, capture_output=True, text=True)
-        found = "org.apache.hadoop.util.VersionInfo source: shared objects file" in done.stdout
+        found = "org.apache.hadoop.conf.Configuration source: shared objects file" in done.stdout
         assert found is (mapped or home.samefile(jdks[0]))

@@ -6,5 +6,17 @@ public enum ContainerCounter {
   CONTAINERS_LAUNCHED,
 
   /** The attempts that ran in a container that another had run in. */
-  CONTAINERS_REUSED
+  CONTAINERS_REUSED,
+
+  /** The JVMs that ended because their task had changed the class loader. */
+  JVMS_ENDED_CLASS_LOADER,
+
+  /** The JVMs that ended because their task had left threads that keep them alive. */
+  JVMS_ENDED_THREADS,
+
+  /** The JVMs that ended because their task had added a shutdown hook. */
+  JVMS_ENDED_SHUTDOWN_HOOK,
+
+  /** The JVMs that ended because their task had left the heap too full. */
+  JVMS_ENDED_HEAP
 }

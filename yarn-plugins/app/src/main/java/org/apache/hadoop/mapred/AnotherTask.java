@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.PrivilegedExceptionAction;
 import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.security.TokenCache;
@@ -17,12 +18,12 @@ import org.apache.hadoop.security.token.Token;
 /** A JVM's connection to the master, by which it asks for more tasks between two of them. */
 final class AnotherTask implements AutoCloseable {
   private final TaskUmbilicalProtocol master;
-  private final JvmContext context;
+  private final JVMId jvm;
   private final JobConf job;
 
-  private AnotherTask(TaskUmbilicalProtocol master, JvmContext context, JobConf job) {
+  private AnotherTask(TaskUmbilicalProtocol master, JVMId jvm, JobConf job) {
     this.master = master;
-    this.context = context;
+    this.jvm = jvm;
     this.job = job;
   }
 
@@ -43,17 +44,24 @@ final class AnotherTask implements AutoCloseable {
     UserGroupInformation user =
         UserGroupInformation.createRemoteUser(first.getJobID().toString());
     user.addToken(token);
-    JobConf job = new JobConf(MRJobConfig.JOB_CONF_FILE);
+    // It holds Hadoop's defaults as well, as the client wrote it: no other file is read for them.
+    JobConf job = new JobConf(false);
+    job.addResource(new Path(MRJobConfig.JOB_CONF_FILE));
     TaskUmbilicalProtocol master = user.doAs(
         (PrivilegedExceptionAction<TaskUmbilicalProtocol>) () -> RPC.getProxy(
             TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, job,
             new OwnSockets()));
-    return new AnotherTask(master, new JvmContext(jvm, WarmListener.ASKS_FOR_MORE), job);
+    return new AnotherTask(master, jvm, job);
   }
 
   /** Returns null when this JVM is to wait, else whether it is to end. */
   JvmTask ask() throws IOException {
-    return master.getTask(context);
+    return master.getTask(new JvmContext(jvm, WarmListener.ASKS_FOR_MORE));
+  }
+
+  /** Tells the master why this JVM ends, for the job's counters. */
+  void tell(Unfit unfit) throws IOException {
+    master.getTask(new JvmContext(jvm, WarmListener.IS_UNFIT + unfit.counter));
   }
 
   /** Returns the job's configuration, as no task has changed it. */

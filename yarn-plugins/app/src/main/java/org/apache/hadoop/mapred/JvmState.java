@@ -18,6 +18,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.TaskHooks;
+import org.vas.app.ContainerCounter;
 
 /**
  * Remembers what the first task of a JVM found there and in its working directory, and puts it back
@@ -55,24 +56,28 @@ final class JvmState {
    *
    * @return why this JVM must not run another task; null when it may
    */
-  String restore() throws IOException {
+  Unfit restore() throws IOException {
     YarnChild.taskid = null;
     Thread.interrupted();
     if (Thread.currentThread().getContextClassLoader() != loader) {
-      return "its task changed the class loader";
+      return new Unfit(
+          ContainerCounter.JVMS_ENDED_CLASS_LOADER, "its task changed the class loader");
     }
     List<String> left = threadsNow().stream()
         .filter(thread -> !threads.contains(thread) && !thread.isDaemon())
         .map(Thread::getName).collect(Collectors.toList());
     if (!left.isEmpty()) {
-      return "its task left threads that keep it alive: " + String.join(", ", left);
+      return new Unfit(ContainerCounter.JVMS_ENDED_THREADS,
+          "its task left threads that keep it alive: " + String.join(", ", left));
     }
     Optional<String> hook = hooks.restore();
     if (hook.isPresent()) {
-      return "its task added a shutdown hook: " + hook.get();
+      return new Unfit(ContainerCounter.JVMS_ENDED_SHUTDOWN_HOOK,
+          "its task added a shutdown hook: " + hook.get());
     }
     if (isHeapFull()) {
-      return "its task left more than " + HEAP_SHARE + " of the heap in use";
+      return new Unfit(ContainerCounter.JVMS_ENDED_HEAP,
+          "its task left more than " + HEAP_SHARE + " of the heap in use");
     }
     FileSystem.closeAll();
     FileSystem.clearStatistics();

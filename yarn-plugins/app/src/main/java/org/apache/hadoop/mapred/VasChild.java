@@ -28,7 +28,7 @@ public final class VasChild {
     TaskLogs logs = TaskLogs.ofContainer();
     YarnChild.main(arguments);
     logs.end();
-    String unfit = state.restore();
+    Unfit unfit = state.restore();
     try (AnotherTask another = AnotherTask.at(arguments)) {
       while (unfit == null) {
         Task next = waitForTask(another);
@@ -40,6 +40,7 @@ public final class VasChild {
         logs.end();
         unfit = state.restore();
       }
+      another.tell(unfit);
     }
     LOG.info("This JVM runs no other task: {}", unfit);
   }

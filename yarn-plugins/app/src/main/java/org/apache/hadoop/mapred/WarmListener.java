@@ -6,8 +6,12 @@ import org.apache.hadoop.mapreduce.security.token.JobTokenSecretManager;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
+import org.apache.hadoop.mapreduce.v2.app.job.event.JobCounterUpdateEvent;
 import org.apache.hadoop.mapreduce.v2.app.rm.RMHeartbeatHandler;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
+import org.apache.hadoop.yarn.event.Event;
+import org.apache.hadoop.yarn.event.EventHandler;
+import org.vas.app.ContainerCounter;
 import org.vas.app.WarmPool;
 
 /**
@@ -18,13 +22,20 @@ public final class WarmListener extends TaskAttemptListenerImpl {
   /** In place of a process ID: the JVM has had a task, and asks whether there is another. */
   static final String ASKS_FOR_MORE = "another";
 
+  /** In place of a process ID, before the name of a counter: the JVM ends, for that reason. */
+  static final String IS_UNFIT = "unfit ";
+
   private static final byte[] NO_KEY = {0};
+
+  @SuppressWarnings("rawtypes") // Hadoop's event handlers are
+  private final EventHandler<Event> events;
 
   private final WarmPool pool;
 
   public WarmListener(AppContext context, JobTokenSecretManager tokens, RMHeartbeatHandler heartbeat,
       AMPreemptionPolicy preemption, WarmPool pool) {
     super(context, tokens, heartbeat, preemption, NO_KEY);
+    this.events = context.getEventHandler();
     this.pool = pool;
   }
 
@@ -50,6 +61,10 @@ public final class WarmListener extends TaskAttemptListenerImpl {
     if (context.pid.equals(ASKS_FOR_MORE)) {
       return answer(pool.ask(jvm), jvm);
     }
+    if (context.pid.startsWith(IS_UNFIT)) {
+      count(context);
+      return new JvmTask(null, true);
+    }
     boolean isMap = pool.runsMap(jvm).orElse(context.jvmId.isMap);
     JVMId asked = new JVMId(context.jvmId.getJobId(), isMap, jvm);
     JvmTask task = super.getTask(new JvmContext(asked, context.pid));
@@ -57,6 +72,18 @@ public final class WarmListener extends TaskAttemptListenerImpl {
       pool.fetched(jvm);
     }
     return task;
+  }
+
+  private void count(JvmContext context) {
+    String name = context.pid.substring(IS_UNFIT.length());
+    for (ContainerCounter counter : ContainerCounter.values()) {
+      if (counter.name().equals(name)) {
+        JobCounterUpdateEvent update =
+            new JobCounterUpdateEvent(TypeConverter.toYarn(context.jvmId.getJobId()));
+        update.addCounterUpdate(counter, 1);
+        events.handle(update);
+      }
+    }
   }
 
   private JvmTask answer(WarmPool.Answer answer, long jvm) {

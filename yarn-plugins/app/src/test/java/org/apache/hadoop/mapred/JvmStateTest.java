@@ -20,6 +20,7 @@ import org.apache.hadoop.util.TaskHooks;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.vas.app.ContainerCounter;
 
 class JvmStateTest {
   @TempDir Path container;
@@ -60,8 +61,9 @@ class JvmStateTest {
     Thread left = new Thread(() -> await(end), "left-by-a-task");
     left.start();
     try {
-      String unfit = state.restore();
-      assertTrue(unfit.contains("left-by-a-task"), unfit);
+      Unfit unfit = state.restore();
+      assertTrue(unfit.toString().contains("left-by-a-task"), unfit.toString());
+      assertEquals(ContainerCounter.JVMS_ENDED_THREADS, unfit.counter);
     } finally {
       end.countDown();
       left.join();
@@ -74,8 +76,9 @@ class JvmStateTest {
     Runnable hook = new Thread(() -> { });
     ShutdownHookManager.get().addShutdownHook(hook, 1);
     try {
-      String unfit = state.restore();
-      assertTrue(unfit.contains("java.lang.Thread"), unfit);
+      Unfit unfit = state.restore();
+      assertTrue(unfit.toString().contains("java.lang.Thread"), unfit.toString());
+      assertEquals(ContainerCounter.JVMS_ENDED_SHUTDOWN_HOOK, unfit.counter);
     } finally {
       ShutdownHookManager.get().removeShutdownHook(hook);
     }
@@ -96,8 +99,9 @@ class JvmStateTest {
     ClassLoader before = Thread.currentThread().getContextClassLoader();
     try (URLClassLoader other = new URLClassLoader(new URL[0])) {
       Thread.currentThread().setContextClassLoader(other);
-      String unfit = state.restore();
-      assertTrue(unfit.contains("class loader"), unfit);
+      Unfit unfit = state.restore();
+      assertTrue(unfit.toString().contains("class loader"), unfit.toString());
+      assertEquals(ContainerCounter.JVMS_ENDED_CLASS_LOADER, unfit.counter);
     } finally {
       Thread.currentThread().setContextClassLoader(before);
     }

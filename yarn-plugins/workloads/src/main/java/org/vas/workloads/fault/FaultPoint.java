@@ -27,6 +27,7 @@ import org.apache.hadoop.conf.Configuration;
  *   <li>{@code short}: from then on, a read gives one byte of two asked for;
  *   <li>{@code slow:MILLISECONDS}: from then on, each call takes so much longer;
  *   <li>{@code exit:STATUS}: the process ends with that status;
+ *   <li>{@code thread}: once, the process gets a thread that lives for ten seconds;
  *   <li>an errno's name, such as {@code EIO}: from then on, calls fail with it.
  * </ul>
  */
@@ -36,6 +37,8 @@ final class FaultPoint {
   private static final String HOLD = "hold";
   private static final String SLOW = "slow:";
   private static final String EXIT = "exit:";
+  private static final String THREAD = "thread";
+  private static final long THREAD_MILLIS = 10_000;
   private static final long TICK_MILLIS = 50;
   private static final int WORDS = 6;
   private static final Map<String, String> ERRNOS = Map.of("EIO", "Input/output error",
@@ -64,7 +67,7 @@ final class FaultPoint {
     this.nth = Integer.parseInt(words[4]);
     this.action = words[5];
     this.directory = directory;
-    boolean known = action.equals(HOLD) || action.equals(SHORT)
+    boolean known = List.of(HOLD, SHORT, THREAD).contains(action)
         || action.startsWith(SLOW) || action.startsWith(EXIT);
     if (!known && !ERRNOS.containsKey(action)) {
       throw new IllegalArgumentException(FaultConf.POINTS.name() + ": " + name + ": no action " + action);
@@ -95,9 +98,9 @@ final class FaultPoint {
     if (count < nth) {
       return false;
     }
-    if (action.equals(HOLD)) {
+    if (action.equals(HOLD) || action.equals(THREAD)) {
       if (count == nth) {
-        hold();
+        once();
       }
     } else if (action.startsWith(SLOW)) {
       sleep(Long.parseLong(action.substring(SLOW.length())));
@@ -108,6 +111,22 @@ final class FaultPoint {
           file + ": " + call + ": " + action + " (" + ERRNOS.get(action) + ")");
     }
     return true;
+  }
+
+  private void once() throws IOException {
+    if (action.equals(HOLD)) {
+      hold();
+    } else {
+      new Thread(FaultPoint::live, "left by point " + name).start();
+    }
+  }
+
+  private static void live() {
+    try {
+      Thread.sleep(THREAD_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void hold() throws IOException {
