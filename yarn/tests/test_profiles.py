@@ -42,6 +42,21 @@ def test_short_tasks_ask_for_warm_containers(name: str) -> None:
     assert "VasAppMaster" not in properties.get("yarn.app.mapreduce.am.command-opts", "")
 
 
+@pytest.mark.parametrize("name", ["default", "short"])
+def test_a_reduce_may_run_in_the_container_of_a_map(name: str) -> None:
+    properties = profile_properties(name)
+    maps, reduces = (
+        {
+            key.removeprefix(f"mapreduce.{kind}."): value
+            for key, value in properties.items()
+            if key.startswith(f"mapreduce.{kind}.")
+        }
+        for kind in ("map", "reduce")
+    )
+    assert maps == reduces
+    assert {"memory.mb", "java.opts"} <= maps.keys()
+
+
 def test_included_files_are_read_where_they_are_named(tmp_path: Path) -> None:
     top = '<configuration xmlns:xi="http://www.w3.org/2001/XInclude">{}</configuration>'
     one = "<property><name>a</name><value>{}</value></property>"
