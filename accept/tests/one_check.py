@@ -63,6 +63,12 @@ def little_room() -> None:
     space.MOST_BYTES = 2 << 20
 
 
+def little_quota() -> None:
+    """An ordinary user, for whom there is no quota."""
+    little_room()
+    os.geteuid = lambda: 65534
+
+
 def impatient() -> None:
     """A failover settles at once, or never."""
     owners._SETTLE_SECONDS = 1.0
@@ -79,6 +85,7 @@ def main(mount: str, name: str, broken: str, options: dict[str, Any]) -> None:
             slow_fsync,
             no_fsync,
             little_room,
+            little_quota,
             impatient,
         )
     }

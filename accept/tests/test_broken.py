@@ -129,7 +129,7 @@ def test_failover(site: AcceptSite, nid: str, broken: str) -> None:
     thread = threading.Thread(target=run)
     thread.start()
     # The operator acts once the check waits: its last file is on the last OST.
-    poll(lambda: [*site.lab.mount.glob("*/on-ost-3")], bool, 30, "the check to wait")
+    poll(lambda: [*site.lab.mount.glob("*/failover/on-ost-3")], bool, 30, "the check to wait")
     site.serve(root, 1, nid)
     thread.join()
     result = failed(told[0]) if broken else passed(told[0])
@@ -173,7 +173,7 @@ def test_full_pools(site: AcceptSite) -> None:
 
 def test_a_quota_that_is_none(site: AcceptSite) -> None:
     directory = str(site.lab.mount)
-    failed(site.check("quota", broken="little_room", quota_directory=directory))
+    failed(site.check("quota", broken="little_quota", quota_directory=directory))
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import click
 
 from vas_accept.catalogue import chosen
 from vas_accept.other_user import OrdinaryUser
-from vas_accept.outcome import AcceptanceResult
+from vas_accept.outcome import AcceptanceCheck, AcceptanceResult
 from vas_accept.place import AcceptanceOptions, AcceptancePlace
 from vas_accept.report import AcceptanceFacts, AcceptanceReport
 from vas_accept.run import own_directory, run_checks
@@ -111,10 +112,7 @@ def accept(
     checks, other = chosen(only), OrdinaryUser.named(user) if user else None
     _refuse_unfit(directory)
     if dry_run:
-        rows = [(check.name, check.title) for check in checks]
-        print_json([dict(zip(("check", "title"), row, strict=True)) for row in rows]) if (
-            as_json
-        ) else print_table(("CHECK", "WHAT"), rows)
+        _list(checks, as_json)
         return
     deadline = time.monotonic() + LIMIT_SECONDS
     with own_directory(directory) as made:
@@ -130,6 +128,13 @@ def accept(
                 _say(result)
             results += theirs
     _tell(AcceptanceReport(facts, results), page, as_json)
+
+
+def _list(checks: Sequence[AcceptanceCheck], as_json: bool) -> None:
+    if as_json:
+        print_json([{"check": check.name, "title": check.title} for check in checks])
+    else:
+        print_table(("CHECK", "WHAT"), ((check.name, check.title) for check in checks))
 
 
 def _refuse_unfit(directory: Path) -> None:

@@ -59,9 +59,10 @@ def _failover(place: AcceptancePlace) -> str:
         raise NotApplicable("no failover is to be made: --failover")
     cluster = place.cluster
     before = {ost: _nid(place, ost) for ost in place.osts}
-    files = {ost: _file_on(place.directory, ost) for ost in place.osts}
+    directory = place.own("failover")
+    files = {ost: _file_on(directory, ost) for ost in place.osts}
     note("now fail one OST over to its HA partner; this waits for the client to see it")
-    ost = _moved(place, before)
+    ost = _moved(place, before, files)
     return _follow(place, cluster, ost, files[ost], before[ost])
 
 
@@ -72,14 +73,14 @@ def _file_on(directory: Path, ost: int) -> Path:
     return path
 
 
-def _moved(place: AcceptancePlace, before: dict[int, str]) -> int:
+def _moved(place: AcceptancePlace, before: dict[int, str], files: dict[int, Path]) -> int:
     end = time.monotonic() + min(place.options.failover_seconds, place.deadline - time.monotonic())
     while time.monotonic() < end:
         for ost, nid in before.items():
             if _nid(place, ost) not in (nid, "not readable"):
                 return ost
             # An idle import learns of nothing; a look wakes it.
-            (place.directory / f"on-ost-{ost}").stat()
+            files[ost].stat()
         time.sleep(_POLL_SECONDS)
     raise NotApplicable("no OST was failed over in the time given")
 

@@ -34,6 +34,8 @@ def _quota(place: AcceptancePlace) -> str:
     given = place.options.quota_directory
     if given is None:
         raise NotApplicable("no directory with a small quota was given: --quota-dir DIR")
+    if os.geteuid() == 0:
+        raise NotApplicable("no quota binds root: --as USER")
     with tempfile.TemporaryDirectory(dir=given, prefix=".vas-accept-") as name:
         directory = Path(name)
         fill = partial(create_with_layout, request=stripes(MIB, 1))
