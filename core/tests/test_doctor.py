@@ -50,7 +50,7 @@ def _jdk_finding(tmp_path: Path) -> DoctorFinding:
 
 def test_each_room_declares_its_checks() -> None:
     rooms = checks()
-    assert list(rooms) == ["core", "cluster", "lab", "lustre-layout"]
+    assert list(rooms) == ["core", "cluster", "lab", "lustre-layout", "yarn"]
     assert rooms["lab"] is lab_check
 
 
@@ -71,7 +71,10 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit"}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images | of_networks
     optional = {f.name for f in found if f.optional}
-    assert optional == {"Lustre client", "KVM", "git", "module ensurepip"} | of_tests
+    assert (
+        optional
+        == {"Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"} | of_tests
+    )
 
 
 @pytest.mark.machine
