@@ -8,10 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from vas_affinity.daemon.metrics import AffinityMetrics
 from vas_ansible.monitoring import (
     ALERTS,
+    CAUSES,
     HADOOP_METRICS,
     PANELS,
     dashboard,
@@ -21,9 +23,75 @@ from vas_ansible.monitoring import (
 from vas_cluster import load_cluster
 from vas_core.process import run
 from vas_routing.daemon.metrics import RouteMetrics
+from vas_tests.pages import anchors
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster/examples/four-oss.yaml")
-_FUNCTIONS = {"increase", "rate", "sum", "by", "le", "instance", "histogram_quantile", "or", "up"}
+_FUNCTIONS = {
+    "increase",
+    "rate",
+    "sum",
+    "by",
+    "le",
+    "instance",
+    "histogram_quantile",
+    "or",
+    "up",
+    "and",
+}
+
+
+_PLUGINS = Path(__file__).parents[2] / "yarn-plugins"
+# As org.apache.hadoop.metrics2.sink.PrometheusMetricsSink splits a record's and a metric's names.
+_SPLIT = re.compile(r"(?<![A-Z_])(?<!^)(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
+
+
+def prometheus_name(record: str, metric: str) -> str:
+    return "_".join(_SPLIT.split(record + metric)).lower()
+
+
+def of_the_plugins() -> set[str]:
+    """The metrics of the ResourceManager's and the NodeManager's plugins, from their sources."""
+    found = set()
+    for path in (
+        "scheduler/src/main/java/org/vas/scheduler/PlacementMetrics.java",
+        "shuffle/src/main/java/org/vas/shuffle/node/NodeMetrics.java",
+    ):
+        text = (_PLUGINS / path).read_text()
+        (record,) = re.findall(r'String NAME = "(\w+)"', text)
+        named = re.findall(r'newCounter\(\s*"(\w+)",', text)
+        found |= {prometheus_name(record, name) for name in named}
+    policy = _PLUGINS / "scheduler/src/main/java/org/vas/scheduler/policy"
+    for enum, form in (("GrantLocality", "{}Grants"), ("RemoteCause", "Relaxed{}")):
+        labels = re.findall(
+            r'^  [A-Z_]+\("([a-z-]+)"\)', (policy / f"{enum}.java").read_text(), re.M
+        )
+        camel = ("".join(word.capitalize() for word in label.split("-")) for label in labels)
+        found |= {prometheus_name("VasPlacement", form.format(word)) for word in camel}
+    return found | {prometheus_name("VasPlacement", "WaitAvgMillis")}
+
+
+def test_a_name_is_split_as_hadoop_splits_it() -> None:
+    assert prometheus_name("ClusterMetrics", "NumActiveNMs") in HADOOP_METRICS
+    assert prometheus_name("NodeManagerMetrics", "ContainersRunning") in HADOOP_METRICS
+
+
+def test_every_cause_has_a_line() -> None:
+    named = {prometheus_name("VasPlacement", f"Relaxed_{cause}") for cause in CAUSES}
+    relaxed = {name for name in of_the_plugins() if "_relaxed_" in name}
+    assert named == relaxed - {"vas_placement_relaxed_none"}
+
+
+def test_every_alert_has_its_runbook() -> None:
+    sections = anchors(Path(__file__).parents[2] / "docs/runbook.md")
+    for text in (
+        monitoring_files(SITE)["rules.yml"],
+        monitoring_files(SITE, "https://s/d/")["rules.yml"],
+    ):
+        (group,) = yaml.safe_load(text)["groups"]
+        links = [rule["annotations"]["runbook_url"] for rule in group["rules"]]
+        assert len(set(links)) == len(ALERTS)
+        assert {link.partition("#")[2] for link in links} <= sections
+    assert links[0].startswith("https://s/d/runbook.md#")
 
 
 def ours() -> set[str]:
@@ -37,7 +105,8 @@ def test_every_metric_that_is_named_is_a_daemon_s() -> None:
     texts += [expression for panel in PANELS for expression in panel.lines.values()]
     bare = (re.sub(r"\{[^}]*\}|\[[^]]*\]", "", text) for text in texts)
     named = {word for text in bare for word in re.findall(r"[a-z_]+", text)} - _FUNCTIONS
-    assert named <= ours() | HADOOP_METRICS, named - ours() - HADOOP_METRICS
+    known = ours() | HADOOP_METRICS | of_the_plugins()
+    assert named <= known, named - known
     assert named >= HADOOP_METRICS
 
 

@@ -24,6 +24,17 @@ HADOOP_METRICS = frozenset(
         "node_manager_metrics_containers_running",
     }
 )
+RUNBOOKS = "docs"
+"""Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
+# Grants of containers, by where they are; the local ones are the product.
+_RATES = " + ".join(
+    f"rate(vas_placement_{where}_grants[15m])" for where in ("local", "partner", "remote")
+)
+# The labels of org.vas.scheduler.policy.RemoteCause; the first three are the usual ones.
+CAUSES = (
+    *("timeout", "skew", "dead_node", "decommissioning", "no_such_node", "partition_mismatch"),
+    *("blacklisted", "rack_mismatch", "unplaced"),
+)
 _DIRECTORY = "/etc/prometheus/vas"
 _FOR = "5m"
 
@@ -131,6 +142,34 @@ ALERTS = (
         "{{ $labels.instance }}: {{ $labels.of }} fails: journalctl -u vas-affinityd",
         lasting="0m",
     ),
+    Alert(
+        "VasMapsNotLocal",
+        f"rate(vas_placement_local_grants[15m]) / ({_RATES}) < 0.8 and ({_RATES}) > 0.01",
+        "less than 80 % of the containers run where their data are: see the panel of causes, and "
+        "vas job locality of a job",
+        lasting="15m",
+    ),
+    Alert(
+        "VasApplicationNotPlaced",
+        "increase(vas_placement_applications_failed_open[15m]) > 0",
+        "the placement failed for an application, whose maps run anywhere: "
+        "journalctl -u vas-resourcemanager",
+        lasting="0m",
+    ),
+    Alert(
+        "VasDecisionsNotLogged",
+        "increase(vas_placement_decisions_not_logged[15m]) > 0",
+        "users cannot see why maps were not local: yarn/placement on the mount lacks a user's "
+        "directory, or is too slow",
+        lasting="0m",
+    ),
+    Alert(
+        "VasMapOutputNotRemoved",
+        "increase(vas_shuffle_failures[1h]) > 0",
+        "{{ $labels.instance }} could not remove an application's map output: "
+        "journalctl -u vas-nodemanager, then vas shuffle gc --dry-run",
+        lasting="0m",
+    ),
 )
 
 PANELS = (
@@ -168,18 +207,38 @@ PANELS = (
         },
     ),
     Panel("Placed values by state", "short", {"{{instance}} {{state}}": "vas_affinity_values"}),
+    Panel(
+        "Containers granted where their data are",
+        "percentunit",
+        {"local": f"rate(vas_placement_local_grants[15m]) / ({_RATES})"},
+    ),
+    Panel(
+        "Waits that ended elsewhere, by cause",
+        "short",
+        {
+            cause.replace("_", "-"): f"increase(vas_placement_relaxed_{cause}[5m])"
+            for cause in CAUSES
+        },
+    ),
+    Panel("Wait of a granted container, average", "ms", {"wait": "vas_placement_wait_avg_millis"}),
+    Panel(
+        "Map output left by ended jobs, removed",
+        "bytes",
+        {"{{instance}}": "increase(vas_shuffle_bytes_removed[5m])"},
+    ),
     Panel("CPUs in use", "percentunit", {"{{instance}}": "vas_affinity_busy_ratio"}),
 )
 
 
-def monitoring_files(cluster: Cluster) -> dict[str, str]:
+def monitoring_files(cluster: Cluster, runbooks: str = RUNBOOKS) -> dict[str, str]:
     """Returns file name -> text: targets and rules for Prometheus, a dashboard for Grafana.
 
-    `scrape.yml` is the part of prometheus.yml that includes targets and rules.
+    `runbooks` is where the links of alerts find runbook.md. `scrape.yml` is the part of
+    prometheus.yml that includes targets and rules.
     """
     return {
         "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
-        "rules.yml": yaml.safe_dump(rules(), sort_keys=False),
+        "rules.yml": yaml.safe_dump(rules(runbooks), sort_keys=False),
         "scrape.yml": yaml.safe_dump(scrape(), sort_keys=False),
         "targets.json": json.dumps(list(targets(cluster)), indent=2) + "\n",
     }
@@ -216,15 +275,18 @@ def _job(
         yield {"targets": [f"{at}:{port}"], "labels": labels}
 
 
-def rules() -> dict[str, object]:
-    """Returns the alert rules in Prometheus' format."""
+def rules(runbooks: str = RUNBOOKS) -> dict[str, object]:
+    """Returns the alert rules in Prometheus' format, each with a link to its runbook."""
     found = [
         {
             "alert": alert.name,
             "expr": alert.expression,
             "for": alert.lasting,
             "labels": {"severity": alert.severity},
-            "annotations": {"summary": alert.summary},
+            "annotations": {
+                "summary": alert.summary,
+                "runbook_url": f"{runbooks.rstrip('/')}/runbook.md#{alert.name.lower()}",
+            },
         }
         for alert in ALERTS
     ]

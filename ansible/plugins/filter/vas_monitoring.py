@@ -15,15 +15,19 @@ options:
     description: Path of the map on the controller.
     type: path
     required: true
+  runbooks:
+    description: URL of the directory of runbook.md, to which alerts link.
+    type: str
+    required: true
 """
 
 
-def vas_monitoring(cluster_file: str) -> dict[str, str]:
+def vas_monitoring(cluster_file: str, runbooks: str) -> dict[str, str]:
     """Returns file name -> text of each file for Prometheus and Grafana."""
     from vas_ansible.monitoring import monitoring_files
     from vas_cluster import load_cluster
 
-    return monitoring_files(load_cluster(Path(cluster_file)))
+    return monitoring_files(load_cluster(Path(cluster_file)), str(runbooks))
 
 
 class FilterModule:
