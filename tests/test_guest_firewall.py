@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("nft") is None, reason="no nftables here"),
 ]
 MAP = REPOSITORY / "cluster/examples/four-oss.yaml"
-SERVER, GUEST, OTHER = "10.10.0.11", "10.10.0.111", "10.10.0.200"
+SERVER, GUEST, OTHER = "192.0.2.11", "192.0.2.111", "192.0.2.200"
 PROBES = RouteSettings().probe_port
 PORTS = (22, 111, 988, 9213)
 # How long an answer that has to come may take, and how long one that must not come is waited for.
@@ -68,7 +68,7 @@ ip link set lo up
 ip link add vasbr0 type veth peer name far0 netns "$1"
 ip link add ens1f0 type veth peer name far1 netns "$1"
 ip link set vasbr0 up
-ip addr add 10.10.0.11/24 dev ens1f0
+ip addr add 192.0.2.11/24 dev ens1f0
 ip link set ens1f0 up
 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
 sysctl -qw net.ipv4.conf.vasbr0.rp_filter=0 net.ipv4.conf.ens1f0.rp_filter=0
@@ -77,8 +77,8 @@ _FAR = """
 ip link set lo up
 ip link set far0 up
 ip link set far1 up
-ip addr add 10.10.0.111/24 dev far1
-ip addr add 10.10.0.200/24 dev far1
+ip addr add 192.0.2.111/24 dev far1
+ip addr add 192.0.2.200/24 dev far1
 """
 
 

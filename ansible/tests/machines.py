@@ -19,7 +19,7 @@ NEEDED = ["900-1000/tcp", f"{RouteSettings().probe_port}/udp"]
 
 def host(**changed: Any) -> MachineFacts:
     interfaces = {
-        "ens1f0": {"mtu": 9000, "addresses": ["10.10.0.11"], "vfs_total": 8, "vfs": 0},
+        "ens1f0": {"mtu": 9000, "addresses": ["192.0.2.11"], "vfs_total": 8, "vfs": 0},
         **changed.pop("interfaces", {}),
     }
     good = {
@@ -33,7 +33,7 @@ def host(**changed: Any) -> MachineFacts:
         "huge_bytes": 0,
         "cpus": 48,
         "interfaces": interfaces,
-        "routes": ["10.10.0.0/24"],
+        "routes": ["192.0.2.0/24"],
         "names": {},
         "synchronised": True,
         "clock": 0.0,
@@ -45,7 +45,7 @@ def host(**changed: Any) -> MachineFacts:
 
 
 def guest(**changed: Any) -> MachineFacts:
-    legs = {"ens1f0v0": {"mtu": 9000, "addresses": ["10.10.0.111"]}, "virtio0": {"mtu": 9000}}
+    legs = {"ens1f0v0": {"mtu": 9000, "addresses": ["192.0.2.111"]}, "virtio0": {"mtu": 9000}}
     good = {"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": legs}
     return host().model_copy(
         update=MachineFacts.model_validate(host().model_dump() | good).__dict__ | changed
@@ -53,7 +53,7 @@ def guest(**changed: Any) -> MachineFacts:
 
 
 def manager(**changed: Any) -> MachineFacts:
-    eth0 = {"mtu": 1500, "addresses": ["10.10.0.5"]}
+    eth0 = {"mtu": 1500, "addresses": ["192.0.2.5"]}
     return host(**{"hostname": "yarn-rm", "interfaces": {"eth0": eth0}, **changed})
 
 

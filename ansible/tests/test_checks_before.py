@@ -33,7 +33,7 @@ def test_a_good_host_has_nothing_wrong() -> None:
         ({"routes": ["169.254.0.0/16"]}, "subnet"),
         ({"names": {"vas02.hpc.example": ["10.9.9.9"]}}, "dns"),
         ({"interfaces": {"vasbr0": {"mtu": 1500}}}, "mtu"),
-        ({"interfaces": {"ens1f0": {"mtu": 9000, "addresses": ["10.10.0.11"]}}}, "vfs"),
+        ({"interfaces": {"ens1f0": {"mtu": 9000, "addresses": ["192.0.2.11"]}}}, "vfs"),
         ({"interfaces": {"ens1f0": {"mtu": 9000, "vfs_total": 8}}}, "pf"),
     ],
 )

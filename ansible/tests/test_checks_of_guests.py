@@ -55,11 +55,11 @@ def test_a_guest_that_left_the_map_is_named() -> None:
 def test_virtual_functions_of_guests_that_run_are_too_few_for_another_one() -> None:
     value = yaml.safe_load(EXAMPLE.read_text())
     (guest,) = value["hosts"][0]["guests"]
-    two = {**guest, "name": "vas09", "address": "10.10.0.99", "disks": []}
+    two = {**guest, "name": "vas09", "address": "192.0.2.99", "disks": []}
     two["macs"] = {"vf": "52:54:00:0a:01:99", "virtio": "52:54:00:0a:02:99"}
     value["hosts"][0]["guests"].append(two)
     site = parse_cluster(yaml.safe_dump(value), "two guests")
-    pf = {"mtu": 9000, "addresses": ["10.10.0.11"], "vfs_total": 8}
+    pf = {"mtu": 9000, "addresses": ["192.0.2.11"], "vfs_total": 8}
 
     def found(vfs: int, *running: str) -> list[str]:
         facts = host(interfaces={"ens1f0": {**pf, "vfs": vfs}}, running=list(running), cpus=96)

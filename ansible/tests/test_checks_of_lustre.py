@@ -32,9 +32,9 @@ def nodemaps(*, active: bool = True, admin: bool, ranges: Any = ()) -> dict[str,
         (nodemaps(admin=True), True),
         (nodemaps(admin=False), False),
         (nodemaps(active=False, admin=False), True),
-        (nodemaps(admin=True, ranges=[("10.10.0.111@tcp", "10.10.0.114@tcp")]), False),
-        (nodemaps(admin=True, ranges=[("10.10.0.111@tcp", "10.10.0.113@tcp")]), True),
-        (nodemaps(admin=True, ranges=[("10.10.0.111@o2ib", "10.10.0.114@o2ib")]), True),
+        (nodemaps(admin=True, ranges=[("192.0.2.111@tcp", "192.0.2.114@tcp")]), False),
+        (nodemaps(admin=True, ranges=[("192.0.2.111@tcp", "192.0.2.113@tcp")]), True),
+        (nodemaps(admin=True, ranges=[("192.0.2.111@o2ib", "192.0.2.114@o2ib")]), True),
     ],
 )
 def test_S3_guests_are_not_root_on_lustre(server: dict[str, Any], wrong: bool) -> None:

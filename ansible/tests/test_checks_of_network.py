@@ -13,7 +13,7 @@ from vas_routing.settings import RouteSettings
 
 
 def test_legs_on_the_data_fabric_take_packets_of_one_length() -> None:
-    short = {"ens1f0": {"mtu": 1500, "addresses": ["10.10.0.12"], "vfs_total": 8}}
+    short = {"ens1f0": {"mtu": 1500, "addresses": ["192.0.2.12"], "vfs_total": 8}}
     known = {OSS: host(), "oss02.hpc.example": host(interfaces=short), "yarn-rm": host()}
     mtus = fabric_mtus(SITE, known)
     assert mtus == {OSS: 9000, "oss02.hpc.example": 1500}
@@ -81,12 +81,12 @@ def test_without_names_of_vas_every_name_has_to_have_an_address() -> None:
 
 @pytest.mark.parametrize("address", ["127.0.1.1", "::1"])
 def test_daemons_do_not_listen_at_a_name_of_their_own_that_nobody_reaches(address: str) -> None:
-    names = {MANAGER: [address, "10.10.0.5"]}
+    names = {MANAGER: [address, "192.0.2.5"]}
     (found,) = examine_machine(SITE, MANAGER, manager(names=names), {})
     assert found.check == "dns" and f"its own name is {address} here" in found.what
     assert "/etc/hosts" in found.fix
-    assert checks(guest(names={GUEST: ["10.10.0.111", address]}), GUEST) == ["dns"]
-    assert checks(manager(names={MANAGER: ["10.10.0.5"], GUEST: [address]}), MANAGER) == []
+    assert checks(guest(names={GUEST: ["192.0.2.111", address]}), GUEST) == ["dns"]
+    assert checks(manager(names={MANAGER: ["192.0.2.5"], GUEST: [address]}), MANAGER) == []
 
 
 def test_a_storage_server_may_have_a_name_of_its_own_that_nobody_reaches() -> None:
@@ -183,8 +183,8 @@ def test_S3_guests_let_the_map_s_nodes_in_not_everybody() -> None:
         read = MachineFacts.model_validate(host().model_dump() | {"firewall": rules}).firewall
         return [f.fix for f in examine_machine(SITE, GUEST, guest(firewall=read), {})]
 
-    assert behind_nft("10.10.0.0/24") == []
-    assert len(behind_nft("10.10.0.11")) == len(behind_nft()) == 1
-    assert found("10.10.0.0/24") == []
-    assert len(found("10.10.0.11")) == 2
+    assert behind_nft("192.0.2.0/24") == []
+    assert len(behind_nft("192.0.2.11")) == len(behind_nft()) == 1
+    assert found("192.0.2.0/24") == []
+    assert len(found("192.0.2.11")) == 2
     assert all("trusted" not in fix and "vas provision firewall" in fix for fix in found())

@@ -143,7 +143,7 @@ def test_S3_ports_and_sources_that_rules_let_in() -> None:
     port: Any = {"payload": {"protocol": "tcp", "field": "dport"}}
     source: Any = {"payload": {"protocol": "ip", "field": "saddr"}}
     new = ({"ct": {"key": "state"}}, {"set": ["new"]})
-    network = {"prefix": {"addr": "10.10.0.0", "len": 24}}
+    network = {"prefix": {"addr": "192.0.2.0", "len": 24}}
     chain = {
         "hook": "input",
         "policy": "drop",
@@ -160,7 +160,7 @@ def test_S3_ports_and_sources_that_rules_let_in() -> None:
     ]
     (found,) = facts.chains_of_nft([{"chain": chain}, *rules])
     assert found["ports"] == {"*": ["988/tcp", "9213-9214/tcp"]}
-    assert found["sources"] == ["10.10.0.0/24"] and found["open"] == []
+    assert found["sources"] == ["192.0.2.0/24"] and found["open"] == []
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ nodemap.default.ranges=
 ]
 nodemap.vas_guests.ranges=
 [
- { id: 1, start_nid: 10.10.0.111@tcp, end_nid: 10.10.0.114@tcp },
- { id: 2, start_nid: 10.10.0.120@tcp, end_nid: 10.10.0.120@tcp }
+ { id: 1, start_nid: 192.0.2.111@tcp, end_nid: 192.0.2.114@tcp },
+ { id: 2, start_nid: 192.0.2.120@tcp, end_nid: 192.0.2.120@tcp }
 ]
 mdt.scratch-MDT0000.enable_remote_dir_gid=0
 mdt.scratch-MDT0001.enable_remote_dir_gid=-1
@@ -201,8 +201,8 @@ def test_S3_R3_what_a_server_of_lustre_says_is_read() -> None:
     assert found["nodemaps"]["default"] == {"admin": True, "ranges": []}
     assert found["nodemaps"]["vas_guests"]["admin"] is False
     first, second = found["nodemaps"]["vas_guests"]["ranges"]
-    assert first == ("10.10.0.111@tcp", "10.10.0.114@tcp")
-    assert second == ("10.10.0.120@tcp", "10.10.0.120@tcp")
+    assert first == ("192.0.2.111@tcp", "192.0.2.114@tcp")
+    assert second == ("192.0.2.120@tcp", "192.0.2.120@tcp")
     assert found["remote_dir_gid"] == {"scratch-MDT0000": 0, "scratch-MDT0001": -1}
     nothing = {"nodemaps_active": False, "nodemaps": {}, "remote_dir_gid": {}}
     assert facts.server_of_lctl("") == nothing

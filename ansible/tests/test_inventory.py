@@ -28,12 +28,12 @@ def test_every_machine_is_there_once_with_its_groups() -> None:
     assert by_name["oss01.hpc.example"].groups == (InventoryGroup.OSS,)
     assert by_name["vas01.hpc.example"].groups == (InventoryGroup.GUESTS,)
     assert by_name["yarn-rm.hpc.example"].groups == (InventoryGroup.MANAGER,)
-    assert by_name["yarn-rm.hpc.example"].address == "10.10.0.5"
+    assert by_name["yarn-rm.hpc.example"].address == "192.0.2.5"
 
 
 def test_a_manager_that_is_a_host_is_no_machine_of_its_own() -> None:
     text = (EXAMPLES / "four-oss.yaml").read_text()
-    there = "resourcemanager: {name: yarn-rm.hpc.example, address: 10.10.0.5}"
+    there = "resourcemanager: {name: yarn-rm.hpc.example, address: 192.0.2.5}"
     cluster = parse_cluster(text.replace(there, "resourcemanager: {name: oss02.hpc.example}"), "x")
     nodes = {node.name: node for node in nodes_of(cluster)}
     assert len(nodes) == 8

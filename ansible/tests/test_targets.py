@@ -25,7 +25,7 @@ def test_an_oss_has_the_map_s_osts_on_the_map_s_disks() -> None:
         ("OST0002", "/dev/mapper/ost0002"),
         ("OST0003", "/dev/mapper/ost0003"),
     ]
-    nodes = ["--mgsnode=10.10.0.1@tcp", "--mgsnode=10.10.0.2@tcp"]
+    nodes = ["--mgsnode=192.0.2.1@tcp", "--mgsnode=192.0.2.2@tcp"]
     argv = ["--fsname=scratch", "--ost", "--index=3", *nodes, "/dev/mapper/ost0003"]
     assert list(found[1].argv[1:]) == argv
     assert found[1].unit == "srv-lustre-OST0003.mount"

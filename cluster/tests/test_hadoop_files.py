@@ -52,7 +52,7 @@ def test_a_login_node_has_a_name_and_an_address_of_its_own() -> None:
     assert (client.name, client.address) == ("login01", "192.0.2.9")
     for name, address, key in (
         ("oss01.hpc.example", "192.0.2.9", "name"),
-        ("login01", "10.10.0.5", "address"),
+        ("login01", "192.0.2.5", "address"),
     ):
         with pytest.raises(DocumentProblems, match=rf"yarn.clients\[0\].{key}: .* is also"):
             parse_cluster(with_client(name, address), "x")

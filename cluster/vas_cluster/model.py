@@ -88,7 +88,7 @@ class Lustre(_Mapping):
     )
     mount: AbsolutePath = Field(description="the mount point in every guest, an absolute path")
     mgs_nids: Annotated[list[Nid], Field(min_length=1)] = Field(
-        description="the LNet NIDs of the MGS, like 10.0.0.1@tcp"
+        description="the LNet NIDs of the MGS, like 192.0.2.1@tcp"
     )
     flock: Annotated[Flock, Field(strict=False)] = Field(
         default=Flock.FLOCK,
@@ -146,7 +146,7 @@ class Host(_Mapping):
     name: NodeName = Field(description="the server's host name")
     address: Ip = Field(description="its IP address on the data fabric (the PF's)")
     nids: Annotated[list[Nid], Field(min_length=1)] = Field(
-        description="its LNet NIDs, like 10.0.0.11@tcp"
+        description="its LNet NIDs, like 192.0.2.11@tcp"
     )
     osts: list[Annotated[int, Field(ge=0, le=65534)]] = Field(
         description="the indices of the OSTs it serves when nothing has failed over"

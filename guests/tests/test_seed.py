@@ -58,14 +58,14 @@ def test_an_emulated_guest_probes_at_its_own_pace() -> None:
 
 def test_the_vf_is_known_by_its_mac_and_virtio_is_left_to_the_daemon() -> None:
     network = yaml.safe_load(
-        made(GuestSettings(prefix_bits=16, gateway="10.10.0.1"))["network-config"]
+        made(GuestSettings(prefix_bits=16, gateway="192.0.2.1"))["network-config"]
     )
     assert network["ethernets"] == {
         "ens1f0v0": {
             "match": {"macaddress": "52:54:00:0a:01:01"},
             "set-name": "ens1f0v0",
-            "addresses": ["10.10.0.111/16"],
-            "routes": [{"to": "default", "via": "10.10.0.1"}],
+            "addresses": ["192.0.2.111/16"],
+            "routes": [{"to": "default", "via": "192.0.2.1"}],
         }
     }
 
@@ -90,8 +90,8 @@ def test_it_has_no_empty_list_which_cloud_inits_schema_refuses() -> None:
 
 def test_every_node_is_known_by_its_name() -> None:
     lines = hosts_file(load_cluster(SITE)).splitlines()
-    assert "10.10.0.111 vas01.hpc.example vas01" in lines
-    assert "10.10.0.5 yarn-rm.hpc.example yarn-rm" in lines
+    assert "192.0.2.111 vas01.hpc.example vas01" in lines
+    assert "192.0.2.5 yarn-rm.hpc.example yarn-rm" in lines
 
 
 def test_more_is_added_and_may_replace() -> None:

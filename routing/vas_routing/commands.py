@@ -163,7 +163,7 @@ def explain(context: RouteContext, destination: str, as_json: bool) -> int:
 
     \b
     Examples: vas route explain oss1
-              vas route explain 10.0.0.12@tcp --json
+              vas route explain 192.0.2.12@tcp --json
     """
     links = context.links()
     to = address_of(context.cluster, destination)

@@ -95,7 +95,7 @@ class RoutedNode:
 
 
 def describe(change: RouteChange) -> str:
-    """Returns a change as one line: `add route destination 10.0.0.11/32 gateway 169.254.213.1
+    """Returns a change as one line: `add route destination 192.0.2.11/32 gateway 169.254.213.1
     ...`."""
     row = row_of(change.thing).items()
     words = (f"{key} {value}" for key, value in row)
