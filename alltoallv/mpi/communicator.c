@@ -63,7 +63,7 @@ struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_se
     else if (!same)
         own->passes = "its ranks have different settings, or one has no memory";
     else if (settings->off)
-        own->passes = "VAS_A2AV=off";
+        own->passes = "VAS_A2AV=off, or a setting that cannot be used";
     else if (own->ranks < settings->min_ranks)
         own->passes = "fewer ranks than VAS_A2AV_MIN_RANKS";
     else if (open_own(own, comm))

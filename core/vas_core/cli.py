@@ -34,6 +34,7 @@ _TITLES = {
     "guests": "Define guests",
     "routing": "Switch routes",
     "affinity": "Place threads on cores",
+    "alltoallv": "All-to-all for MPI programs",
     "core": "This clone and this machine",
     "tests": "Test",
 }

@@ -34,6 +34,9 @@ _NEEDED_FOR = {
     "uefi": "image check",
     "firewall": "test",
     "kerberos": "test --all",
+    "a2av": "a2av, test",
+    "mpi": "a2av build and verify",
+    "simgrid": "a2av bench",
 }
 _ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')

@@ -1,0 +1,147 @@
+/* Times calls of one algorithm: on an MPI, or on SimGrid's simulated one.
+ *
+ *   bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED]
+ *
+ * ALGORITHM is one of the library's, or `mpi` for the MPI's own. BYTES is the largest block.
+ * Prints a line of JSON: the slowest rank's seconds a call, and what rank 0 sent in one call. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../mpi/communicator.h"
+#include "../oracle/random.h"
+
+enum { WARM_CALLS = 1 };
+
+struct job {
+    MPI_Comm comm;
+    int rank, ranks, calls;
+    bool native;
+    struct vas_communicator *own;
+    unsigned char *send, *receive;
+    int *send_counts, *receive_counts, *send_at, *receive_at;
+};
+
+/* The bytes that one rank sends another. All ranks can compute it. */
+static int size_of(const char *distribution, int bytes, uint64_t seed, int from, int to, int ranks)
+{
+    struct dice dice = dice_of(seed, (uint64_t)from, (uint64_t)to);
+    if (strcmp(distribution, "equal") == 0)
+        return bytes;
+    if (strcmp(distribution, "uniform") == 0)
+        return dice_below(&dice, bytes + 1);
+    if (strcmp(distribution, "normal") == 0) { /* Irwin-Hall of four, around the half */
+        int64_t sum = 0;
+        for (int i = 0; i < 4; i++)
+            sum += dice_below(&dice, bytes + 1);
+        return (int)(sum / 4);
+    }
+    if (strcmp(distribution, "power-law") == 0)
+        return bytes / (1 + dice_below(&dice, bytes + 1));
+    return from == to || (to + 1) % ranks != from % ranks ? bytes / 64 : bytes; /* one-hot */
+}
+
+static int lay_out(int *counts, int *at, int ranks)
+{
+    int sum = 0;
+    for (int i = 0; i < ranks; i++) {
+        at[i] = sum;
+        sum += counts[i];
+    }
+    return sum;
+}
+
+static void prepare(struct job *job, const char *distribution, int bytes, uint64_t seed)
+{
+    size_t n = (size_t)job->ranks;
+    job->send_counts = malloc(n * sizeof(int));
+    job->receive_counts = malloc(n * sizeof(int));
+    job->send_at = malloc(n * sizeof(int));
+    job->receive_at = malloc(n * sizeof(int));
+    for (int i = 0; i < job->ranks; i++) {
+        job->send_counts[i] = size_of(distribution, bytes, seed, job->rank, i, job->ranks);
+        job->receive_counts[i] = size_of(distribution, bytes, seed, i, job->rank, job->ranks);
+    }
+    job->send = calloc((size_t)lay_out(job->send_counts, job->send_at, job->ranks) + 1, 1);
+    job->receive =
+        calloc((size_t)lay_out(job->receive_counts, job->receive_at, job->ranks) + 1, 1);
+}
+
+static void call(struct job *job)
+{
+    MPI_Datatype type = MPI_BYTE;
+    if (job->native) {
+        PMPI_Alltoallv(job->send, job->send_counts, job->send_at, type, job->receive,
+                       job->receive_counts, job->receive_at, type, job->comm);
+        return;
+    }
+    struct vas_side send = {job->send, job->send_counts, job->send_at, &type, false, false};
+    struct vas_side receive = {job->receive, job->receive_counts, job->receive_at, &type, false,
+                               false};
+    if (vas_communicator_exchange(job->own, &send, &receive, job->comm))
+        MPI_Abort(job->comm, 1);
+}
+
+/* As OSU's benchmark does: a barrier, then calls in a row. Returns the slowest rank's seconds. */
+static double seconds_of(struct job *job, int calls)
+{
+    double mine, slowest = 0;
+    MPI_Barrier(job->comm);
+    mine = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        call(job);
+    mine = MPI_Wtime() - mine;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, job->comm);
+    return slowest;
+}
+
+static void measure(struct job *job, char **argv)
+{
+    seconds_of(job, WARM_CALLS);
+    struct a2av_counts before = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
+    double seconds = seconds_of(job, job->calls);
+    struct a2av_counts after = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
+    uint64_t calls = (uint64_t)job->calls;
+    if (job->rank == 0)
+        printf("{\"algorithm\": \"%s\", \"radix\": %s, \"distribution\": \"%s\", \"bytes\": %s, "
+               "\"ranks\": %d, \"seconds\": %.9f, \"messages\": %" PRIu64
+               ", \"payload_bytes\": %" PRIu64 ", \"metadata_bytes\": %" PRIu64
+               ", \"scratch_bytes\": %" PRIu64 "}\n",
+               argv[1], argv[2], argv[3], argv[4], job->ranks, seconds / job->calls,
+               (after.messages - before.messages) / calls,
+               (after.payload_bytes - before.payload_bytes) / calls,
+               (after.metadata_bytes - before.metadata_bytes) / calls, after.scratch_bytes);
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {.comm = MPI_COMM_NULL};
+    MPI_Init(&argc, &argv);
+    int algorithm = argc > 5 ? a2av_by_name(argv[1]) : -1;
+    job.native = argc > 5 && strcmp(argv[1], "mpi") == 0;
+    job.calls = argc > 5 ? atoi(argv[5]) : 0;
+    if (job.calls < 1 || (algorithm < 0 && !job.native) || atoi(argv[4]) < 0) {
+        fprintf(stderr, "usage: bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED]\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    job.comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(job.comm, &job.rank);
+    MPI_Comm_size(job.comm, &job.ranks);
+    struct vas_settings settings = {.core = a2av_default_settings(), .min_ranks = 1};
+    if (!job.native) {
+        settings.core.algorithm = (enum a2av_algorithm)algorithm;
+        settings.core.radix = atoi(argv[2]);
+        job.own = vas_communicator_new(job.comm, &settings);
+        if (!job.own || job.own->passes)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    prepare(&job, argv[3], atoi(argv[4]), argc > 6 ? strtoull(argv[6], NULL, 10) : 1);
+    measure(&job, argv);
+    if (job.own)
+        vas_communicator_free(job.own);
+    free(job.send), free(job.receive);
+    free(job.send_counts), free(job.receive_counts), free(job.send_at), free(job.receive_at);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,190 @@
+/* What MPI allows around the call: other communicators, threads, errors. Run on 4 ranks or more,
+ * with VAS_A2AV_MIN_RANKS=2. Exits with 1 where something is not as it must be. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../include/vas_a2av.h"
+#include "../mpi/registry.h"
+
+#define CHECK(what) ((what) ? (void)0 : fail(#what, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    fprintf(stderr, "faces: line %d: not true: %s\n", line, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Each rank sends rank + 1 ints to each; returns the error. */
+static int exchange(MPI_Comm comm, int ranks)
+{
+    int rank, wrong = 0;
+    int *memory = calloc((size_t)ranks * (size_t)(2 * ranks + 4), sizeof *memory);
+    int *out_counts = memory, *in_counts = out_counts + ranks, *out_at = in_counts + ranks;
+    int *in_at = out_at + ranks, *out = in_at + ranks, *in = out + ranks * ranks;
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0, sum = 0; i < ranks; sum += i + 1, i++) {
+        out_counts[i] = rank + 1;
+        in_counts[i] = i + 1;
+        out_at[i] = i * (rank + 1);
+        in_at[i] = sum;
+    }
+    for (int i = 0; i < ranks * (rank + 1); i++)
+        out[i] = rank;
+    int error = MPI_Alltoallv(out, out_counts, out_at, MPI_INT, in, in_counts, in_at, MPI_INT, comm);
+    for (int i = 0; i < ranks && !error; i++)
+        for (int j = 0; j < in_counts[i]; j++)
+            wrong += in[in_at[i] + j] != i;
+    free(memory);
+    CHECK(wrong == 0);
+    return error;
+}
+
+static int copies;
+
+static int count_copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra, (void)in, (void)out;
+    copies++;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/* The caller's attributes are not copied to the communicator behind its own. */
+static void check_attributes(int ranks)
+{
+    MPI_Comm comm, other;
+    int keyval;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
+    MPI_Comm_create_keyval(count_copy, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    MPI_Comm_set_attr(comm, keyval, &keyval);
+    CHECK(exchange(comm, ranks) == 0 && copies == 0);
+    CHECK(vas_registry_find(comm)->passes == NULL && vas_registry_find(comm)->totals.calls == 1);
+    /* A duplicate has a state of its own, and both can be freed in any order. */
+    MPI_Comm_dup(comm, &other);
+    CHECK(copies == 1 && exchange(other, ranks) == 0);
+    CHECK(vas_registry_find(other) != vas_registry_find(comm));
+    MPI_Comm_free_keyval(&keyval);
+    MPI_Comm_free(&comm);
+    CHECK(exchange(other, ranks) == 0);
+    MPI_Comm_free(&other);
+}
+
+static void check_many_communicators(int ranks)
+{
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        CHECK(exchange(comm, ranks) == 0);
+        MPI_Comm_free(&comm);
+    }
+}
+
+static void check_intercommunicator(int rank, int ranks)
+{
+    MPI_Comm half, inter;
+    int low = ranks / 2, mine = rank < low;
+    MPI_Comm_split(MPI_COMM_WORLD, mine, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? low : 0, 7, &inter);
+    int remote, *zeros = calloc((size_t)ranks, sizeof *zeros);
+    MPI_Comm_remote_size(inter, &remote);
+    CHECK(vas_registry_find(inter) == NULL && remote == (mine ? ranks - low : low));
+    CHECK(MPI_Alltoallv(NULL, zeros, zeros, MPI_INT, NULL, zeros, zeros, MPI_INT, inter) == 0);
+    free(zeros);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+static void *many_calls(void *argument)
+{
+    MPI_Comm comm = *(MPI_Comm *)argument;
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < 5; i++)
+        CHECK(exchange(comm, ranks) == 0);
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    enum { THREADS = 2 };
+    pthread_t threads[THREADS];
+    MPI_Comm comms[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, many_calls, &comms[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
+static int handled;
+
+static void on_error(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm, (void)error;
+    handled++;
+}
+
+/* A wrong program: every rank expects fewer bytes than come. The caller's handler is called. */
+static void check_error_handler(int ranks)
+{
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+    int *memory = calloc(5 * (size_t)ranks, sizeof *memory);
+    int *twos = memory + ranks, *at = memory + 2 * ranks, *in = memory + 3 * ranks;
+    for (int i = 0; i < ranks; i++) {
+        memory[i] = 1;
+        twos[i] = 2;
+        at[i] = i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    int error = MPI_Alltoallv(in, twos, at, MPI_INT, in, memory, at, MPI_INT, comm), class;
+    MPI_Error_class(error, &class);
+    CHECK(class == MPI_ERR_TRUNCATE && handled == 1);
+    MPI_Errhandler_free(&handler);
+    free(memory);
+    /* What is under way on `comm` stays: it is not used or freed again. */
+}
+
+static void check_refused(int ranks)
+{
+    int *counts = calloc((size_t)ranks, sizeof *counts), rank;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    CHECK(exchange(comm, ranks) == 0);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    counts[0] = -1;
+    CHECK(MPI_Alltoallv(NULL, counts, counts, MPI_INT, NULL, counts, counts, MPI_INT, comm) != 0);
+    CHECK(vas_registry_find(comm)->totals.passed == 1);
+    free(counts);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, ranks, provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK(ranks >= 4 && exchange(MPI_COMM_WORLD, ranks) == 0);
+    check_attributes(ranks);
+    check_many_communicators(ranks);
+    check_intercommunicator(rank, ranks);
+    check_refused(ranks);
+    if (provided == MPI_THREAD_MULTIPLE)
+        check_threads();
+    check_error_handler(ranks);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("faces: every check holds, %s threads\n",
+               provided == MPI_THREAD_MULTIPLE ? "with" : "without");
+    MPI_Finalize();
+    return 0;
+}

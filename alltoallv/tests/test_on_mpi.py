@@ -1,0 +1,98 @@
+"""The library on real MPIs, against what they give. Skipped where none is installed."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from vas_a2av.building import MPICH, MPIS, OPEN_MPI, MpiKind, build_for, is_installed
+from vas_a2av.launching import launch
+from vas_a2av.verify_command import verify_on
+from vas_core.process import run
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+_SMALL = {"VAS_A2AV_MIN_RANKS": "2"}
+
+
+@pytest.fixture(params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> MpiKind:
+    """Each MPI that is installed."""
+    kind = MPIS[request.param]
+    if not is_installed(kind):
+        pytest.skip(f"{kind.name} is not installed: apt-get install {kind.package}")
+    return kind
+
+
+def test_random_cases_give_what_one_mpi_gives() -> None:
+    """The check of a minute."""
+    kind = next((kind for kind in (MPICH, OPEN_MPI) if is_installed(kind)), None)
+    if kind is None:
+        pytest.skip(f"no MPI is installed: apt-get install {MPICH.package}")
+    said = verify_on(kind, ranks=7, cases=150, seed=1)
+    assert said.startswith("150 cases, ")
+    assert said.endswith(" 0 different")
+
+
+@pytest.mark.long
+def test_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
+    assert verify_on(mpi, ranks=33, cases=1000, seed=2).endswith(" 0 different")
+
+
+@pytest.mark.long
+def test_address_and_undefined_sanitizers_find_nothing(mpi: MpiKind) -> None:
+    program = build_for(mpi, "oracle", sanitize="address,undefined") / "oracle"
+    # The MPIs keep memory at their end that is not ours.
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = launch(mpi, 7, [program, "150", "3"], environment=quiet)
+    assert done.stdout.strip().endswith(" 0 different")
+
+
+def test_sloav_as_printed_spoils_the_callers_send_buffer(mpi: MpiKind) -> None:
+    """Relayed blocks in the send buffer: what its owner still has to send is overwritten."""
+    directory = build_for(mpi, "oracle-as-printed", "oracle")
+    words = ["60", "8", "sloav"]
+    printed = launch(mpi, 5, [directory / "oracle-as-printed", *words], check=False)
+    assert printed.status != 0
+    assert "the send buffer was written" in printed.stderr
+    assert launch(mpi, 5, [directory / "oracle", *words]).stdout.strip().endswith(" 0 different")
+
+
+def test_communicators_threads_and_errors(mpi: MpiKind) -> None:
+    program = build_for(mpi, "faces") / "faces"
+    said = launch(mpi, 4, [program], environment=_SMALL).stdout
+    assert "faces: every check holds" in said
+
+
+@pytest.mark.parametrize("form", ["mpif", "mpi", "f08"])
+def test_programs_of_fortran_are_served_by_the_preload(form: str, mpi: MpiKind) -> None:
+    compiler = f"mpifort.{mpi.name}"
+    if not (shutil.which(compiler) and shutil.which("gfortran")):
+        pytest.skip("no Fortran compiler is installed: apt-get install gfortran")
+    directory = build_for(mpi)
+    makefile = ["make", "-s", "-f", "alltoallv/Makefile", f"MPIFORT={compiler}"]
+    run([*makefile, f"OUT={directory}", directory / f"fortran-{form}"])
+    preload = str(directory / "libvas-a2av-pmpi.so")
+    environment = _SMALL | {"VAS_A2AV_REPORT": "1", "LD_PRELOAD": preload}
+    done = launch(mpi, 4, [directory / f"fortran-{form}"], environment=environment)
+    assert "fortran: as expected" in done.stdout
+    assert "2 calls by sloav2" in done.stderr
+
+
+def test_ranks_with_different_settings_agree_to_pass(mpi: MpiKind) -> None:
+    """Otherwise one would wait for messages that another never sends."""
+    oracle = build_for(mpi, "oracle") / "oracle"
+    differing = [":", "-n", "2", "env", "VAS_A2AV=linear", oracle, "20", "1"]
+    environment = _SMALL | {"VAS_A2AV_REPORT": "1"}
+    done = launch(mpi, 2, [oracle, "20", "1", *differing], environment=environment)
+    assert done.stdout.strip().endswith(" 0 different")
+    assert "passed to MPI: its ranks have different settings" in done.stderr
+
+
+def test_a_name_that_is_no_algorithm_switches_off(mpi: MpiKind) -> None:
+    oracle = build_for(mpi, "oracle") / "oracle"
+    environment = _SMALL | {"VAS_A2AV": "quick", "VAS_A2AV_REPORT": "1"}
+    said = launch(mpi, 2, [oracle, "20", "1"], environment=environment).stderr
+    assert "VAS_A2AV=quick: must be off, linear, pairwise, sloav" in said
+    assert "calls passed to MPI: VAS_A2AV=off" in said

@@ -1,0 +1,1 @@
+"""All-to-all of unequal blocks for MPI programs: builds, checks and simulates the C library."""

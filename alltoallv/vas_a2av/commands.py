@@ -1,0 +1,23 @@
+"""The command group `vas a2av`: a faster MPI_Alltoallv of small blocks."""
+
+from __future__ import annotations
+
+import click
+
+from vas_core.lazy import Later, LazyGroup
+
+_LATER = {
+    "bench": Later(
+        "vas_a2av.bench_command:bench",
+        "Simulate calls of each algorithm on a torus; print times.",
+    ),
+    "build": Later("vas_a2av.build_command:build", "Build the library for this machine's MPIs."),
+    "verify": Later(
+        "vas_a2av.verify_command:verify", "Compare the library with an MPI, byte for byte."
+    ),
+}
+
+
+@click.group(cls=LazyGroup, later=_LATER)
+def a2av() -> None:
+    """Exchange unequal blocks between MPI ranks in few messages."""

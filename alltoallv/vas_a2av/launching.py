@@ -1,0 +1,37 @@
+"""Starts programs on several ranks of an MPI of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from vas_a2av.building import OPEN_MPI, MpiKind
+from vas_core.process import Completed, run
+
+
+def launch(
+    kind: MpiKind,
+    ranks: int,
+    argv: Sequence[str | Path],
+    *,
+    environment: Mapping[str, str] | None = None,
+    timeout_seconds: float = 300.0,
+    check: bool = True,
+) -> Completed:
+    """Runs a program on so many ranks, more than there are cores if need be.
+
+    `environment`: variables for the program, besides this process's. Raises CommandFailed when it
+    fails (unless `check` is false) or takes too long.
+    """
+    variables = dict(environment or {})
+    if kind is OPEN_MPI:
+        words = [kind.launcher, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        # Open MPI asks root to say so.
+        words += ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        words += [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    else:
+        words = [kind.launcher]
+        words += [word for name, value in variables.items() for word in ("-env", name, value)]
+    command = [*words, "-n", str(ranks), *argv]
+    return run(command, check=check, timeout_seconds=timeout_seconds)
