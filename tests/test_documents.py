@@ -56,7 +56,7 @@ def test_every_picture_is_on_a_page() -> None:
 
 MECHANISMS = (
     *("routing", "provisioning", "placement", "shuffle", "filesystem", "layout"),
-    *("affinity", "guests", "image", "lab", "bench", "submit"),
+    *("affinity", "guests", "image", "lab", "bench", "submit", "alltoallv"),
 )
 STORY_WORDS = 120
 

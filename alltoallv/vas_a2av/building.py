@@ -70,7 +70,11 @@ def build_for(kind: MpiKind, *targets: str, sanitize: str = "") -> Path:
     """
     require(kind)
     directory = BUILT / (f"{kind.name}-{sanitize.replace(',', '-')}" if sanitize else kind.name)
-    words = [f"MPICC={kind.compiler}", f"OUT={directory}", *(directory / t for t in targets)]
+    words: list[str | Path] = [
+        f"MPICC={kind.compiler}",
+        f"OUT={directory}",
+        *(directory / t for t in targets),
+    ]
     if sanitize:
         words.append(f"SANITIZE={sanitize}")
     run(["make", "-s", "-f", SOURCES / "Makefile", *words], timeout_seconds=_TIMEOUT_SECONDS)

@@ -70,11 +70,12 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
     of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit"}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images | of_networks
+    of_mpi = {"gcc", "make", "c math.h", "mpiexec.openmpi", "mpiexec.mpich", "smpirun"}
+    of_mpi |= {"file /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h"}
+    of_mpi |= {"file /usr/include/x86_64-linux-gnu/mpich/mpi.h"}
     optional = {f.name for f in found if f.optional}
-    assert (
-        optional
-        == {"Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"} | of_tests
-    )
+    here = {"Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"}
+    assert optional == here | of_tests | of_mpi
 
 
 @pytest.mark.machine
