@@ -35,6 +35,7 @@ is_there() {
         jdk:*) is_jdk "${1#jdk:}" ;;
         c:*) cc -E -x c - <<<"#include <${1#c:}>" >/dev/null 2>&1 ;;
         file:*) [[ -f ${1#file:} ]] ;;
+        runs:*) find_running "${1#runs:}" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

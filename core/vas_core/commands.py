@@ -10,7 +10,8 @@ from click.shell_completion import get_completion_class
 
 from vas_core.cli import json_option, note, print_json, vas
 from vas_core.doctor import DoctorFinding, checks, examine
-from vas_core.errors import BadInput, ExitStatus
+from vas_core.errors import BadInput, ExitStatus, VasError
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
 from vas_core.table import print_table
 
@@ -62,15 +63,26 @@ def completion(shell: str) -> None:
 
 
 @click.command()
-def build() -> None:
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Install a Rust compiler if none is here, for the daemon vas-shuffled.",
+)
+def build(native: bool) -> None:
     """Build the YARN plugins and fetch Hadoop, if a source is newer.
 
     The script ./vas builds, here and before demo, bench and lab up. It refuses while a lab
     runs on the jars that it would replace. Called by anything but ./vas it raises an error.
 
+    Where a Rust compiler is, it also builds vas-shuffled, for map output on node-local disks.
+
     \b
     Example: ./vas build
+             ./vas --yes build --native
     """
     if "VAS_PROGRAM" not in os.environ:
         raise BadInput("only the script ./vas builds", hint="run it in the clone")
+    daemon = REPOSITORY / "shuffled/target/release/vas-shuffled"
+    if native and not daemon.exists():
+        raise VasError(f"{daemon}: not built", hint="read what cargo printed above")
     note("the plugins are built")

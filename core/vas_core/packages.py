@@ -37,6 +37,7 @@ _NEEDED_FOR = {
     "a2av": "a2av, test",
     "mpi": "a2av build and verify",
     "simgrid": "a2av bench",
+    "native": "build --native",
 }
 _ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
@@ -102,6 +103,23 @@ def _program(name: str) -> _Look:
     return _Look(path is not None, path or "no")
 
 
+def running(name: str) -> Path | None:
+    """Returns the first program of this name on PATH that prints its version; None if none does.
+
+    rustup's stand-in for a compiler is on PATH also where no compiler is.
+    """
+    for directory in os.get_exec_path():
+        program = Path(directory) / name
+        if os.access(program, os.X_OK) and run([program, "--version"], check=False).status == 0:
+            return program
+    return None
+
+
+def _running(name: str) -> _Look:
+    path = running(name)
+    return _Look(path is not None, str(path or "no"))
+
+
 def _python(version: str) -> _Look:
     major, minor = map(int, version.split("."))
     return _Look(sys.version_info >= (major, minor), sys.version.split()[0])
@@ -141,6 +159,7 @@ def _file(path: str) -> _Look:
 
 _LOOKS = {
     "": _program,
+    "runs": _running,
     "python": _python,
     "module": _module,
     "c": _header,

@@ -165,6 +165,23 @@ mod tests {
         assert_eq!(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
+    // The same vector is in Java's ProofsTest.
+    #[test]
+    fn java_and_rust_prove_the_same() {
+        let transcript = Transcript { ends: String::new(), ..transcript() };
+        let job = JobKey { cluster: 1_700_000_000_000, number: 3 };
+        let secret = Secret::new(b"a job's secret".to_vec());
+        let hex = |mac: [u8; MAC]| mac.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(
+            hex(transcript.asker_proof(&secret, job)),
+            "2e5d17df39591e410619b05e6a14f22f0e8e8aecec4c75bee427395f5546218c"
+        );
+        assert_eq!(
+            hex(transcript.answerer_proof(&secret, job)),
+            "09fba75b57fe714671b322e6729874e861d742118e887571bee9b668ae302285"
+        );
+    }
+
     #[test]
     fn a_secret_is_not_printed() {
         assert_eq!(format!("{:?}", Secret::new(b"hush".to_vec())), "a secret");

@@ -82,6 +82,8 @@ fn socket_below(local_dir: &Path) -> io::Result<UnixListener> {
     if !described.is_dir() || !is_own || described.permissions().mode() & 0o022 != 0 {
         return Err(io::Error::other(format!("{}: not a directory that only its owner writes", directory.display())));
     }
+    // The NodeManager's umask is not meant for the tasks' way to the socket.
+    std::fs::set_permissions(&directory, Permissions::from_mode(0o755))?;
     // A path of any length: the kernel takes 107 bytes of a socket's, so it is bound from beside it.
     std::env::set_current_dir(&directory)?;
     match std::fs::remove_file(SOCKET) {

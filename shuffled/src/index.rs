@@ -23,7 +23,7 @@ pub struct Index(Vec<Part>);
 impl Index {
     /// Reads the bytes of a `file.out.index` for a `file.out` of so many bytes.
     pub fn parse(bytes: &[u8], file_bytes: u64) -> Result<Index, &'static str> {
-        if bytes.len() as u64 > LARGEST || bytes.len() % ENTRY != CHECKSUM {
+        if bytes.len() as u64 > LARGEST || bytes.len() <= CHECKSUM || bytes.len() % ENTRY != CHECKSUM {
             return Err("its index has an impossible length");
         }
         let (entries, sum) = bytes.split_at(bytes.len() - CHECKSUM);
@@ -80,7 +80,7 @@ mod tests {
         let mut random = Random::new(6);
         for _ in 0..500 {
             let mut start = 0;
-            let parts: Vec<Part> = (0..random.below(50))
+            let parts: Vec<Part> = (0..=random.below(50))
                 .map(|_| {
                     let part = Part { start, raw_bytes: random.below(1 << 40), stored_bytes: random.below(1 << 30) };
                     start += part.stored_bytes;

@@ -75,3 +75,27 @@ pub fn sealed(message: &Message, id: u64, session: &Session, way: Way, place: u6
 pub fn malformed(error: Malformed) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Secret;
+    use crate::names::JobKey;
+    use crate::wire::{Refusal, Refused};
+
+    #[test]
+    fn no_bit_of_a_message_or_its_tag_can_be_changed() {
+        let transcript = Transcript { asker: [1; NONCE], answerer: [2; NONCE], ends: String::new() };
+        let session = transcript.session(&Secret::new(vec![7; 8]), JobKey { cluster: 1, number: 2 });
+        let message = Message::Refused(Refused::new(Refusal::Gone, "a line"));
+        let right = sealed(&message, 3, &session, Way::Answered, 4);
+        assert!(receive(&mut &right[..]).unwrap().verify(&session, Way::Answered, 4).is_ok());
+        assert!(receive(&mut &right[..]).unwrap().verify(&session, Way::Answered, 5).is_err());
+        for bit in 0..8 * right.len() {
+            let mut wrong = right.clone();
+            wrong[bit / 8] ^= 1 << (bit % 8);
+            let result = receive(&mut &wrong[..]).and_then(|got| got.verify(&session, Way::Answered, 4));
+            assert!(result.is_err(), "bit {bit}");
+        }
+    }
+}

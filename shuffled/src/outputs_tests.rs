@@ -92,5 +92,6 @@ fn few_outputs_stay_open() {
     }
     assert_eq!(outputs.cache().outputs.len(), MOST_OPEN);
     outputs.forget_job(JOB);
-    assert_eq!((outputs.cache().outputs.len(), outputs.cache().index_bytes), (0, 0));
+    let cache = outputs.cache();
+    assert_eq!((cache.outputs.len(), cache.index_bytes), (0, 0));
 }

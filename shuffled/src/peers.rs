@@ -97,7 +97,11 @@ impl Peers {
             Ask::Look { hold, .. } => u64::from(hold),
             Ask::Read { length, .. } => u64::from(length),
         };
-        let peer = self.peer(&request.host)?;
+        let mut peer = self.peer(&request.host)?;
+        if peer.lock().failed.is_some() {
+            // It ended between the look at the table and now.
+            peer = self.peer(&request.host)?;
+        }
         let mut state = peer.lock();
         if let Some(why) = &state.failed {
             return Err(Refused::new(Refusal::Unreachable, why));

@@ -175,14 +175,35 @@ fn a_node_that_knows_no_secret_is_not_believed() {
         stream.write_all(&proof.encode(asked.header.id, false)).unwrap();
         let _ = stream.read(&mut [0; 1000]);
     });
-    let request = crate::wire::Request {
+    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10)).unwrap_err();
+    assert!(refused.text.contains("does not know the job's secret"), "{}", refused.text);
+}
+
+#[test]
+fn a_relay_between_two_nodes_is_refused() {
+    let node = Node::start(2);
+    node.site.write(0, &[vec![3; 100]]);
+    let relay = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peers = Peers::bounded(relay.local_addr().unwrap().port(), 2, Arc::clone(&node.metrics));
+    let port = node.port;
+    thread::spawn(move || {
+        let (mut asker, _) = relay.accept().unwrap();
+        let mut supplier = TcpStream::connect((HOSTS[0], port)).unwrap();
+        let (mut asker_back, mut supplier_back) = (asker.try_clone().unwrap(), supplier.try_clone().unwrap());
+        thread::spawn(move || std::io::copy(&mut asker, &mut supplier));
+        let _ = std::io::copy(&mut supplier_back, &mut asker_back);
+    });
+    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10)).unwrap_err();
+    assert_eq!(refused.why, Refusal::NotAllowed);
+}
+
+fn read(length: u32) -> crate::wire::Request {
+    crate::wire::Request {
         map: crate::site::attempt(0),
         partition: 0,
-        ask: crate::wire::Ask::Read { offset: 0, length: 10 },
+        ask: crate::wire::Ask::Read { offset: 0, length },
         host: HOSTS[0].to_owned(),
-    };
-    let refused = peers.call(&node.jobs.get(JOB).unwrap(), request).unwrap_err();
-    assert!(refused.text.contains("does not know the job's secret"), "{}", refused.text);
+    }
 }
 
 #[test]
@@ -236,8 +257,7 @@ fn a_file_that_shrinks_under_a_read_ends_the_connection_and_not_the_daemon() {
     let file = std::fs::OpenOptions::new().write(true).open(node.site.output(0, 0).join("file.out")).unwrap();
     file.set_len(1000).unwrap();
     assert!(reducer.read(HOSTS[0], 0, 0, (0, 300_000)).is_err());
-    file.write_all_at(&[3; 300_000], 0).unwrap();
-    thread::sleep(Duration::from_millis(1));
+    file.write_all_at(&[3; 300_004], 0).unwrap();
     assert!(reducer.read(HOSTS[0], 0, 0, (0, 1000)).is_ok());
 }
 
@@ -247,13 +267,7 @@ fn a_reducer_that_goes_away_leaves_no_memory_behind() {
     let stored = node.site.write(0, &[vec![3; 1 << 20]]);
     for _ in 0..20 {
         let mut reducer = node.reducer(SECRET).unwrap();
-        let request = crate::wire::Request {
-            map: crate::site::attempt(0),
-            partition: 0,
-            ask: crate::wire::Ask::Read { offset: 0, length: LARGEST_READ },
-            host: HOSTS[0].to_owned(),
-        };
-        reducer.0.write_all(&Message::Ask(request).encode(1, false)).unwrap();
+        reducer.0.write_all(&Message::Ask(read(LARGEST_READ)).encode(1, false)).unwrap();
     }
     let mut reducer = node.reducer(SECRET).unwrap();
     assert!(fetch(&mut reducer, HOSTS[0], 0, 0, LARGEST_READ) == stored[0]);

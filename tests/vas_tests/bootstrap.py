@@ -67,6 +67,7 @@ _BOOTSTRAP = (
     "core/bootstrap/packages.bash",
     "core/bootstrap/plugins.bash",
     "core/bootstrap/waits.bash",
+    "core/bootstrap/native.bash",
     "core/vas_core/packages.tsv",
 )
 

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from vas_core.packages import running
 from vas_core.repository import REPOSITORY
 
 # The local repository that ./vas compared with the record, if it did.
@@ -95,6 +96,16 @@ _LONG_JAVA = (
     *("-Dsurefire.failIfNoSpecifiedTests=false", "test"),
 )
 
+
+def _rust() -> Iterator[Check]:
+    """Yields the tests of vas-shuffled, where a Rust compiler is."""
+    cargo, rustc = running("cargo"), running("rustc")
+    if cargo and rustc:
+        tests = (str(cargo), "test", "--quiet", "--locked", "--manifest-path")
+        argv = ("env", f"RUSTC={rustc}", *tests, "shuffled/Cargo.toml")
+        yield Check("rust", argv, Extent.USUAL)
+
+
 _LAB = ("pytest", "-q", "--durations=20", "-m")
 
 # In this order: the Java check builds the jars that the lab's tests run on.
@@ -108,6 +119,7 @@ CHECKS = (
     Check("python", _unit_tests("not slow"), Extent.USUAL),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
+    *_rust(),
     Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
     Check("lab", _python(*_LAB, "slow and not long"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),

@@ -13,6 +13,9 @@ public final class Switches {
   private static final String COLLECTOR = "org.vas.shuffle.map.LustreCollector";
   private static final String CONSUMER = "org.vas.shuffle.reduce.LustreMerge";
 
+  private static final String STOCK_COLLECTOR =
+      "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
+
   private Switches() {}
 
   /**
@@ -31,6 +34,19 @@ public final class Switches {
    */
   public static void checkCollector(Configuration job) throws IOException {
     check(job, JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, COLLECTOR);
+  }
+
+  /**
+   * For a reduce task that reads stock's map output: whether stock's collector writes it.
+   *
+   * @throws IOException that names the key and its value
+   */
+  public static void checkStockCollector(Configuration job) throws IOException {
+    String value = job.getTrimmed(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, STOCK_COLLECTOR);
+    if (!value.equals(STOCK_COLLECTOR)) {
+      throw new IOException(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR + " is '" + value
+          + "'; leave it unset: the daemon serves the files of Hadoop's own collector");
+    }
   }
 
   private static void check(Configuration job, String key, String needed) throws IOException {

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Arrays;
+import org.vas.shuffle.mof.Segment;
 
 /**
  * The records of one IFile stream, in order and in place: a record is copied only where it crosses
@@ -40,7 +41,8 @@ public final class RecordCursor implements Closeable {
   /**
    * Stands before the first record of a stream, and closes the stream with this.
    *
-   * @param records and rawBytes what there must be, end marker included; checked at the end
+   * @param records and rawBytes what there must be, end marker included; checked at the end; records
+   *     may be {@link Segment#UNCOUNTED}
    */
   public RecordCursor(String name, Chunks chunks, long records, long rawBytes) {
     this.name = requireNonNull(name, "name");
@@ -217,7 +219,7 @@ public final class RecordCursor implements Closeable {
 
   private void finish() throws IOException {
     long bytes = taken + position;
-    if (count != records || bytes != rawBytes) {
+    if ((records != Segment.UNCOUNTED && count != records) || bytes != rawBytes) {
       throw new IOException(name + ": " + count + " records in " + bytes + " bytes, but "
           + records + " in " + rawBytes + " were published");
     }

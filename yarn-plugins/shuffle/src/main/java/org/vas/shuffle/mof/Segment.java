@@ -10,6 +10,9 @@ public final class Segment {
   /** Stored bytes under one checksum; the last of a segment may be shorter. */
   public static final int CHECKSUM_BYTES = 64 << 10;
 
+  /** The number of records of a segment that stock wrote: its index does not say. */
+  public static final long UNCOUNTED = -1;
+
   private static final int[] NO_CHECKSUMS = {};
 
   private final int partition;
@@ -40,7 +43,7 @@ public final class Segment {
   private Segment(int[] checksums, int partition, int run, int file, long offset,
       long storedBytes, long rawBytes, long records) {
     if (partition < 0 || run < 0 || file < 0 || offset < 0 || storedBytes <= 0 || rawBytes <= 0
-        || records <= 0 || offset > Long.MAX_VALUE - storedBytes) {
+        || (records <= 0 && records != UNCOUNTED) || offset > Long.MAX_VALUE - storedBytes) {
       throw new IllegalArgumentException("impossible segment: partition " + partition + ", run "
           + run + ", file " + file + ", offset " + offset + ", stored " + storedBytes + ", raw "
           + rawBytes + ", records " + records);
@@ -101,6 +104,7 @@ public final class Segment {
     return rawBytes;
   }
 
+  /** Returns the number of records, or {@link #UNCOUNTED}. */
   public long records() {
     return records;
   }

@@ -1,5 +1,6 @@
 package org.vas.shuffle.node;
 
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -33,6 +34,22 @@ final class Executor {
         : LIMIT + " is false, and Kerberos is off: whoever reaches the ResourceManager runs tasks"
             + " as any user, and reads and changes all that is that user's; " + FIX
             + "without it this is right only where every user is trusted with all of them";
+  }
+
+  /**
+   * Returns the user that an application's tasks run as, and so the owner of its files.
+   *
+   * @param user of the application
+   * @return empty where tasks run as the NodeManager's own user
+   */
+  static Optional<String> taskUser(Configuration conf, String user) {
+    if (!isLinux(conf, conf.getTrimmed(KEY, ""))) {
+      return Optional.empty();
+    }
+    boolean all = !UserGroupInformation.isSecurityEnabled()
+        && conf.getBoolean(LIMIT, YarnConfiguration.DEFAULT_NM_NONSECURE_MODE_LIMIT_USERS);
+    return Optional.of(all ? conf.getTrimmed(YarnConfiguration.NM_NONSECURE_MODE_LOCAL_USER_KEY,
+        YarnConfiguration.DEFAULT_NM_NONSECURE_MODE_LOCAL_USER) : user);
   }
 
   // A class derived from it does what it does.

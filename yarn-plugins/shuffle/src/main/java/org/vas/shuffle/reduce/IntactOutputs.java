@@ -22,7 +22,7 @@ final class IntactOutputs {
 
   private final EventPoller events;
   private final MapOutcomes<FetchedOutput> outcomes;
-  private final Validator validator;
+  private final OutputLook look;
   private final ReadPool pool;
   private final LostReports reports;
   private final ReduceCounters counters;
@@ -35,11 +35,11 @@ final class IntactOutputs {
    *
    * @param progress is called in every wait, and after every map
    */
-  IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, Validator validator,
+  IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, OutputLook look,
       ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");
     this.outcomes = requireNonNull(outcomes, "outcomes");
-    this.validator = requireNonNull(validator, "validator");
+    this.look = requireNonNull(look, "look");
     this.pool = requireNonNull(pool, "pool");
     this.reports = requireNonNull(reports, "reports");
     this.counters = requireNonNull(counters, "counters");
@@ -71,8 +71,8 @@ final class IntactOutputs {
   }
 
   private void lookAt(TaskAttemptID attempt) {
-    pool.submit(events.machineOf(attempt),
-        watch -> findings.add(validator.look(attempt, watch)));
+    String machine = events.machineOf(attempt);
+    pool.submit(machine, watch -> findings.add(look.at(attempt, machine, watch)));
   }
 
   private void takeFindings(long nanos) throws IOException, InterruptedException {

@@ -18,6 +18,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
+import org.vas.shuffle.mof.Segment;
 
 class RecordCursorTest {
   @Property(tries = 500)
@@ -53,6 +54,21 @@ class RecordCursorTest {
     } catch (IOException e) {
       assertTrue(e.getMessage().startsWith("test: "), e::getMessage);
     }
+  }
+
+  @Test
+  void recordsThatNobodyCountedAreHeldToTheirBytes() throws IOException {
+    byte[] stream = PiecesOf.stream(List.of(record(3, 4), record(5, 6)));
+    RecordCursor right =
+        new RecordCursor("test", new PiecesOf(stream, 7), Segment.UNCOUNTED, stream.length);
+    RecordCursor wrong =
+        new RecordCursor("test", new PiecesOf(stream, 7), Segment.UNCOUNTED, stream.length + 1);
+    for (RecordCursor each : List.of(right, wrong)) {
+      assertTrue(each.next());
+      assertTrue(each.next());
+    }
+    assertFalse(right.next());
+    assertThrows(IOException.class, wrong::next);
   }
 
   @Test

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# Builds vas-shuffled, the shuffle's daemon for node-local disks, where a Rust compiler is. Sourced by
+# ./vas, which sets `here` and `say` and `die`.
+
+# Prints the first program of this name that runs: rustup's stand-in is on PATH without a compiler too.
+find_running() {
+    local found
+    while read -r found; do
+        "$found" --version >/dev/null 2>&1 || continue
+        printf '%s\n' "$found"
+        return
+    done < <(type -ap "$1")
+    return 1
+}
+
+build_native() {
+    local made=$here/shuffled/target/release/vas-shuffled cargo rustc
+    [[ -f $here/shuffled/Cargo.toml ]] || return 0
+    if ! cargo=$(find_running cargo) || ! rustc=$(find_running rustc); then
+        say "vas-shuffled is left out, as no Rust compiler is here; \`$VAS_PROGRAM build --native\` installs one"
+        return 0
+    fi
+    [[ ! -x $made || -n $(find "$here/shuffled" -path "$here/shuffled/target" -prune -o -type f -newer "$made" -print -quit) ]] ||
+        return 0
+    say "building vas-shuffled (first time: about a minute)"
+    RUSTC=$rustc "$cargo" build --quiet --release --locked --manifest-path "$here/shuffled/Cargo.toml" >&2 ||
+        die "cargo did not build vas-shuffled; see above"
+    touch "$made"
+}

@@ -1,0 +1,132 @@
+"""Stock's map output on the nodes' own disks: vas-shuffled and NodeMerge on the lab's real YARN.
+
+The daemon is built by `./vas build` where a Rust compiler is; without it these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from vas_core.errors import VasError
+from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
+from vas_core.root import Root
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_lab.procfs import processes
+from vas_tests.leftovers import command_line
+from vas_tests.shuffle_runs import ALIKE, digests, run
+from vas_yarn.jobs.job import JobResult
+
+PROGRAM = REPOSITORY / "shuffled/target/release/vas-shuffled"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not PROGRAM.exists(), reason="vas-shuffled is not built"),
+]
+
+_CONSUMER = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
+JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
+SORT = {"mapreduce.job.reduces": "3"}
+COMPRESSED = {"mapreduce.map.output.compress": "true"}
+ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
+METRICS = "http://127.0.0.1:13564/metrics"
+
+
+@pytest.fixture(scope="module")
+def node_lab() -> Iterator[Lab]:
+    """A lab whose NodeManagers run vas-shuffled beside stock's shuffle."""
+    properties = {
+        "yarn.nodemanager.aux-services.mapreduce_shuffle.class": (
+            "org.vas.shuffle.node.DaemonShuffleHandler"
+        ),
+        "vas.shuffled.program": str(PROGRAM),
+        "vas.shuffled.memory": "64m",
+        "vas.shuffled.metrics-port": "13564",
+        "vas.shuffled.patience": "20s",
+    }
+    options = LabOptions(
+        state_dir=REPOSITORY / "build" / "lab" / "jbs", hosts=4, properties=properties
+    )
+    with Lab.start(options, tied=True) as started:
+        started.run_job(["teragen", "400000", "/shuffle/in/rows"], {"mapreduce.job.maps": "6"})
+        yield started
+
+
+@pytest.fixture(scope="module")
+def stock(node_lab: Lab) -> JobResult:
+    return run(node_lab, ("terasort", "/shuffle/in/rows"), "stock", SORT)
+
+
+def served_bytes(lab: Lab) -> int:
+    """Returns the bytes of segments that the daemons of all nodes sent since they started."""
+    name = "vas_shuffled_served_bytes_total"
+    ask = f"import urllib.request as u; print(u.urlopen({METRICS!r}).read().decode())"
+    total = 0
+    for guest in lab.spec.cluster.guests():
+        text = lab.call([sys.executable, "-c", ask], node=guest.name).stdout
+        total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith(name))
+    return total
+
+
+def daemons(lab: Lab) -> list[int]:
+    """Returns the process numbers of this lab's daemons, one on each guest."""
+    place = f"{lab.spec.state_dir}/"
+    lines = ((process.pid, command_line(process.pid)) for process in processes(Root()))
+    return [pid for pid, line in lines if line.startswith(f"{PROGRAM} ") and place in line]
+
+
+def test_a_sort_gives_what_stock_gives_and_its_bytes_went_by_the_daemons(
+    node_lab: Lab, stock: JobResult
+) -> None:
+    before = served_bytes(node_lab)
+    job = run(node_lab, ("terasort", "/shuffle/in/rows"), "jbs", SORT | JBS)
+    assert digests(node_lab, "jbs") == digests(node_lab, "stock")
+    for name in ("REDUCE_SHUFFLE_BYTES", "REDUCE_INPUT_RECORDS", "SHUFFLED_MAPS", "FAILED_SHUFFLE"):
+        assert job.counter(name) == stock.counter(name), name
+    # 400,000 rows of 100 bytes, each fetched once; of small segments none.
+    assert served_bytes(node_lab) - before >= 40_000_000
+    assert job.counter("MOF_BYTES_READ") >= 40_000_000
+
+
+@pytest.mark.parametrize("settings", [COMPRESSED, ENCRYPTED], ids=["compressed", "encrypted"])
+def test_segments_that_only_the_job_can_decode(
+    node_lab: Lab, stock: JobResult, settings: dict[str, str]
+) -> None:
+    run(node_lab, ("terasort", "/shuffle/in/rows"), "decoded", SORT | JBS | settings)
+    assert digests(node_lab, "decoded") == digests(node_lab, "stock")
+
+
+def test_daemons_that_are_killed_are_started_again_and_the_job_ends_right(
+    node_lab: Lab, stock: JobResult
+) -> None:
+    before = daemons(node_lab)
+    assert len(before) == len(node_lab.spec.cluster.guests())
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(run, node_lab, ("terasort", "/shuffle/in/rows"), "killed", SORT | JBS)
+        for round_of_kills in range(4):
+            victims = poll(
+                lambda: daemons(node_lab), lambda pids: len(pids) == len(before), 60, "the daemons"
+            )
+            os.kill(victims[round_of_kills % len(victims)], signal.SIGKILL)
+        assert job.result().counter("REDUCE_INPUT_RECORDS") == 400_000
+    assert digests(node_lab, "killed") == digests(node_lab, "stock")
+    # Secrets of no job are left in a command line or an environment.
+    poll(lambda: daemons(node_lab), lambda pids: len(pids) == len(before), 60, "the daemons")
+
+
+def test_a_site_without_the_daemon_runs_stock_jobs_and_names_what_is_missing(lab: Lab) -> None:
+    """The lab of all other tests has stock's own service."""
+    lab.run_job(["teragen", "1000", "/jbs/rows"], {"mapreduce.job.maps": "1"})
+    once = {"mapreduce.reduce.maxattempts": "1", "vas.shuffled.patience": "1s"}
+    with pytest.raises(VasError) as failed:
+        lab.run_job(["terasort", "/jbs/rows", "/jbs/out"], ALIKE | JBS | once)
+    assert "vas-shuffled does not answer" in str(failed.value)

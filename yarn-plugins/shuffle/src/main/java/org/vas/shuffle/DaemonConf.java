@@ -1,0 +1,25 @@
+package org.vas.shuffle;
+
+import java.time.Duration;
+import org.vas.conf.ConfKey;
+
+/** The configuration keys of {@code vas-shuffled}, the daemon for node-local map output. */
+public interface DaemonConf {
+  ConfKey<String> PROGRAM = ConfKey.text("vas.shuffled.program", "/usr/bin/vas-shuffled",
+      "The daemon's program; a NodeManager's key.");
+
+  ConfKey<Integer> PORT = ConfKey.integer("vas.shuffled.port", 13563, 1, 65535,
+      "The port where the daemons of other nodes connect: the same on all nodes. A NodeManager's"
+          + " key.");
+
+  ConfKey<Long> MEMORY = ConfKey.bytes("vas.shuffled.memory", "256m", "4m", "64g",
+      "Bytes of map output that the daemon holds for the reducers of its node at most. A"
+          + " NodeManager's key.");
+
+  ConfKey<Integer> METRICS_PORT = ConfKey.integer("vas.shuffled.metrics-port", 0, 0, 65535,
+      "The port of 127.0.0.1 where Prometheus asks the daemon; 0 for none. A NodeManager's key.");
+
+  ConfKey<Duration> PATIENCE = ConfKey.duration("vas.shuffled.patience", "60s", "1s", "1h",
+      "How long a reducer asks again while a daemon cannot be reached: before the merge the map is"
+          + " reported as lost then, during the merge the reduce attempt fails. A job's key.");
+}

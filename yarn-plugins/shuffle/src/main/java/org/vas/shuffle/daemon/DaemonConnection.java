@@ -1,0 +1,152 @@
+package org.vas.shuffle.daemon;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import javax.crypto.SecretKey;
+import org.apache.hadoop.mapred.JobID;
+import org.vas.shuffle.mof.Segment;
+
+/** One connection to this node's daemon, with one request on its way. Not for several threads. */
+final class DaemonConnection implements Closeable {
+  /** The largest piece of a segment in one answer, and the largest that comes with a look. */
+  static final int LARGEST_READ = 1 << 20;
+
+  static final int LARGEST_HELD = 128 << 10;
+  private static final byte[] MAGIC = "VASJBS01".getBytes(StandardCharsets.US_ASCII);
+  private static final int HEADER = 14;
+  private static final int MOST_CHECKSUMS = 1 << 18;
+  private static final int LARGEST_ANSWER = 24 + 4 * MOST_CHECKSUMS + LARGEST_HELD;
+  private static final byte AUTH = 1;
+  private static final byte AUTHENTICATED = 2;
+  private static final byte LOOK = 3;
+  private static final byte READ = 4;
+  private static final byte LOOKED = 5;
+  private static final byte DATA = 6;
+  private static final byte REFUSED = 7;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final ByteChannel channel;
+  private final JobID job;
+  private long id;
+
+  /**
+   * Greets the daemon, and proves a job to it; the channel is closed if that fails.
+   *
+   * @throws RefusedException if the daemon does not know the job, its secret or this user
+   */
+  DaemonConnection(ByteChannel channel, JobID job, SecretKey secret) throws IOException {
+    this.channel = channel;
+    this.job = job;
+    try {
+      prove(secret);
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private void prove(SecretKey secret) throws IOException {
+    byte[] nonce = new byte[Proofs.NONCE_BYTES];
+    RANDOM.nextBytes(nonce);
+    write(ByteBuffer.allocate(MAGIC.length + nonce.length).put(MAGIC).put(nonce).flip());
+    byte[] theirs = read(MAGIC.length + nonce.length).array();
+    if (!Arrays.equals(MAGIC, Arrays.copyOf(theirs, MAGIC.length))) {
+      throw new IOException("not a vas-shuffled of this version");
+    }
+    Proofs proofs = new Proofs(
+        nonce, Arrays.copyOfRange(theirs, MAGIC.length, theirs.length), job, secret);
+    byte[] body = ByteBuffer.allocate(12 + Proofs.BYTES)
+        .put(Proofs.jobBytes(job)).put(proofs.asker()).array();
+    byte[] answer = new byte[Proofs.BYTES];
+    ask(AUTH, body, AUTHENTICATED).get(answer);
+    if (!proofs.isAnswerer(answer)) {
+      throw new IOException("a vas-shuffled that does not know the job's secret");
+    }
+  }
+
+  /** Returns sizes and checksums of a segment, and its bytes if there are at most {@code hold}. */
+  LookedSegment look(SegmentAddress at, int hold, boolean verify) throws IOException {
+    ByteBuffer body = at.put(job, Integer.BYTES + 1).putInt(hold).put((byte) (verify ? 1 : 0));
+    ByteBuffer answer = ask(LOOK, at.host(body), LOOKED);
+    long stored = answer.getLong();
+    long raw = answer.getLong();
+    int count = answer.getInt();
+    if (stored < 0 || raw < 0 || count != (stored == 0 ? 0 : Segment.checksumsOf(stored))) {
+      throw new IOException(at + ": the daemon's answer does not add up");
+    }
+    int[] checksums = new int[count];
+    for (int i = 0; i < count; i++) {
+      checksums[i] = answer.getInt();
+    }
+    byte[] held = new byte[answer.getInt()];
+    if (held.length != 0 && held.length != stored) {
+      throw new IOException(at + ": the daemon's answer holds a part of the segment");
+    }
+    answer.get(held);
+    return new LookedSegment(stored, raw, checksums, held);
+  }
+
+  /** Fills a part of a buffer with the bytes of a segment from {@code offset} on. */
+  void read(SegmentAddress at, long offset, byte[] buffer, int start, int length)
+      throws IOException {
+    ByteBuffer body = at.put(job, Long.BYTES + Integer.BYTES).putLong(offset).putInt(length);
+    int following = ask(READ, at.host(body), DATA).getInt();
+    if (following != length) {
+      throw new IOException(at + ": " + following + " bytes for " + length);
+    }
+    readInto(ByteBuffer.wrap(buffer, start, length));
+  }
+
+  private ByteBuffer ask(byte kind, byte[] body, byte expected) throws IOException {
+    write(ByteBuffer.allocate(HEADER + body.length).putInt(body.length).put(kind).put((byte) 0)
+        .putLong(++id).put(body).flip());
+    ByteBuffer header = read(HEADER);
+    int length = header.getInt();
+    byte answered = header.get();
+    header.get(); // flags: answers on a Unix socket have no tag
+    if (length < 0 || length > LARGEST_ANSWER || header.getLong() != id) {
+      throw new IOException("an answer of the daemon that is none");
+    }
+    ByteBuffer answer = read(length);
+    if (answered == REFUSED) {
+      Refusal refusal = Refusal.of(answer.get());
+      throw new RefusedException(
+          refusal, StandardCharsets.UTF_8.decode(answer).toString());
+    }
+    if (answered != expected) {
+      throw new IOException("an answer of kind " + answered + " to a request of kind " + kind);
+    }
+    return answer;
+  }
+
+  private void write(ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  private ByteBuffer read(int count) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(count);
+    readInto(bytes);
+    return bytes.flip();
+  }
+
+  private void readInto(ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      if (channel.read(bytes) < 0) {
+        throw new EOFException("the daemon ended the connection");
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+  }
+}

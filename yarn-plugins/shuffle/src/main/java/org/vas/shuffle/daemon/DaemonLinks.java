@@ -1,0 +1,169 @@
+package org.vas.shuffle.daemon;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import javax.crypto.SecretKey;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.JobID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.shuffle.DaemonConf;
+
+/**
+ * The connections of one task to its node's daemon: one for each thread that asks at a time. What
+ * may pass, as a daemon that is being restarted, is asked again until the job's patience ends.
+ */
+public final class DaemonLinks implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(DaemonLinks.class);
+  private static final long FIRST_PAUSE_MILLIS = 100;
+  private static final long LONGEST_PAUSE_MILLIS = 3000;
+
+  private final JobConf conf;
+  private final JobID job;
+  private final SecretKey secret;
+  private final Duration patience;
+  private final Deque<DaemonConnection> idle = new ArrayDeque<>();
+  private final Set<DaemonConnection> all = new HashSet<>();
+  private boolean closed;
+
+  /** A request on one connection. */
+  @FunctionalInterface
+  private interface Request<T> {
+    T on(DaemonConnection connection) throws IOException;
+  }
+
+  /** Makes the links of a task; nothing is connected before the first request. */
+  public DaemonLinks(JobConf conf, JobID job, SecretKey secret) {
+    this.conf = requireNonNull(conf, "conf");
+    this.job = requireNonNull(job, "job");
+    this.secret = requireNonNull(secret, "secret");
+    this.patience = DaemonConf.PATIENCE.get(conf);
+  }
+
+  /**
+   * Asks for sizes and checksums of a segment.
+   *
+   * @param mayHold whether the bytes of a small segment may come along
+   * @param verify whether the map's node is to check IFile's own checksum; not where the segment is
+   *     encrypted
+   * @param before is called before each try
+   * @throws RefusedException if the map's node says no, or cannot be reached for too long
+   * @throws IOException if this node's daemon does not answer for too long
+   */
+  public LookedSegment look(SegmentAddress at, boolean mayHold, boolean verify, Runnable before)
+      throws IOException {
+    int hold = mayHold ? DaemonConnection.LARGEST_HELD : 0;
+    return patiently(at, before, link -> link.look(at, hold, verify));
+  }
+
+  /** Fills a part of a buffer with a segment's bytes; throws as {@link #look} does. */
+  void read(SegmentAddress at, long offset, byte[] buffer, int start, int length)
+      throws IOException {
+    for (int done = 0; done < length; done += DaemonConnection.LARGEST_READ) {
+      int from = done;
+      int count = Math.min(DaemonConnection.LARGEST_READ, length - done);
+      patiently(at, () -> {}, link -> {
+        link.read(at, offset + from, buffer, start + from, count);
+        return null;
+      });
+    }
+  }
+
+  private <T> T patiently(SegmentAddress at, Runnable before, Request<T> request)
+      throws IOException {
+    long end = System.nanoTime() + patience.toNanos();
+    long pause = FIRST_PAUSE_MILLIS;
+    while (true) {
+      before.run();
+      try {
+        return once(request);
+      } catch (IOException e) {
+        boolean passes = !(e instanceof RefusedException)
+            || ((RefusedException) e).refusal().mayPass();
+        if (isClosed() || !passes || System.nanoTime() - end > 0) {
+          throw e;
+        }
+        LOG.info("{}: asking again: {}", at, e.toString());
+      }
+      pause(pause);
+      pause = Math.min(LONGEST_PAUSE_MILLIS, 2 * pause);
+    }
+  }
+
+  private <T> T once(Request<T> request) throws IOException {
+    DaemonConnection link = take();
+    boolean usable = false;
+    try {
+      T answer = request.on(link);
+      usable = true;
+      return answer;
+    } catch (RefusedException e) {
+      usable = true;
+      throw e;
+    } finally {
+      give(link, usable);
+    }
+  }
+
+  private DaemonConnection take() throws IOException {
+    synchronized (this) {
+      if (closed) {
+        throw new IOException("the task is ending");
+      }
+      if (!idle.isEmpty()) {
+        return idle.pop();
+      }
+    }
+    DaemonConnection made = new DaemonConnection(DaemonSocket.connect(conf), job, secret);
+    synchronized (this) {
+      all.add(made);
+    }
+    return made;
+  }
+
+  private void give(DaemonConnection link, boolean usable) throws IOException {
+    synchronized (this) {
+      if (usable && !closed) {
+        idle.push(link);
+        return;
+      }
+      all.remove(link);
+    }
+    link.close();
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private static void pause(long millis) throws IOException {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("interrupted").initCause(e);
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    for (DaemonConnection link : all) {
+      try {
+        link.close();
+      } catch (IOException e) {
+        LOG.debug("Closing a connection to the daemon", e);
+      }
+    }
+    all.clear();
+    idle.clear();
+  }
+}

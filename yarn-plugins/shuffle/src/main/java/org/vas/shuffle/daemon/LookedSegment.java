@@ -1,0 +1,48 @@
+package org.vas.shuffle.daemon;
+
+import java.util.zip.CRC32C;
+import org.vas.shuffle.mof.Segment;
+
+/** What a daemon said of one segment, after it read it. */
+public final class LookedSegment {
+  private final long storedBytes;
+  private final long rawBytes;
+  private final int[] checksums;
+  private final byte[] held;
+
+  LookedSegment(long storedBytes, long rawBytes, int[] checksums, byte[] held) {
+    this.storedBytes = storedBytes;
+    this.rawBytes = rawBytes;
+    this.checksums = checksums;
+    this.held = held;
+  }
+
+  /** Returns whether the segment has no record, so that nothing of it is read. */
+  public boolean isEmpty() {
+    return storedBytes == 0;
+  }
+
+  /** Returns the segment as a merge reads it: its bytes begin at offset 0. */
+  public Segment segment(int partition) {
+    return new Segment(
+        partition, 0, 0, 0, storedBytes, rawBytes, Segment.UNCOUNTED, checksums);
+  }
+
+  /** Returns the stored bytes, or an empty array if they did not come with the look; not copied. */
+  public byte[] held() {
+    return held;
+  }
+
+  /** Returns whether the bytes that came are what their checksums say. */
+  public boolean isHeldRight() {
+    CRC32C crc = new CRC32C();
+    for (int at = 0; at < held.length; at += Segment.CHECKSUM_BYTES) {
+      crc.reset();
+      crc.update(held, at, Math.min(Segment.CHECKSUM_BYTES, held.length - at));
+      if ((int) crc.getValue() != checksums[at / Segment.CHECKSUM_BYTES]) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,40 @@
+package org.vas.shuffle.daemon;
+
+import java.io.IOException;
+
+/** Why a daemon refused a request; the protocol's numbers (docs/adr/0018). */
+public enum Refusal {
+  /** The job is not known on that node, or its secret is another. */
+  NOT_ALLOWED(1),
+  /** There is no such output, or it is not the job's user's. */
+  GONE(2),
+  /** The output is there, but its bytes are not what was written. */
+  DAMAGED(3),
+  /** The disk of that node failed. */
+  SICK(4),
+  /** The other node cannot be reached. */
+  UNREACHABLE(5),
+  /** More was asked than the protocol allows. */
+  TOO_MUCH(6);
+
+  private final int number;
+
+  Refusal(int number) {
+    this.number = number;
+  }
+
+  /** Returns the refusal of this number; throws IOException for a number that is none. */
+  static Refusal of(int number) throws IOException {
+    for (Refusal each : values()) {
+      if (each.number == number) {
+        return each;
+      }
+    }
+    throw new IOException("the daemon refused with the unknown number " + number);
+  }
+
+  /** Returns whether the same request may be granted a moment later. */
+  boolean mayPass() {
+    return this == NOT_ALLOWED || this == UNREACHABLE;
+  }
+}

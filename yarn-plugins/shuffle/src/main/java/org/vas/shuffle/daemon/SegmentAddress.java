@@ -1,0 +1,68 @@
+package org.vas.shuffle.daemon;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.TaskAttemptID;
+
+/** A partition of a map attempt's output on the node where it ran. Also the path of its segment. */
+public final class SegmentAddress {
+  /** The scheme of the paths. */
+  static final String SCHEME = "vas-node";
+
+  private static final int LONGEST_HOST = 253;
+
+  private final String host;
+  private final TaskAttemptID map;
+  private final int partition;
+
+  /**
+   * Makes the address of a partition.
+   *
+   * @param host as the map's completion event names it
+   */
+  public SegmentAddress(String host, TaskAttemptID map, int partition) {
+    this.host = host;
+    this.map = map;
+    this.partition = partition;
+  }
+
+  /** Returns the path that stands for this segment: {@code vas-node:/HOST/ATTEMPT/PARTITION}. */
+  public Path path() {
+    return new Path(SCHEME, null, "/" + host + "/" + map + "/" + partition);
+  }
+
+  /** Reads a path back; throws IOException if it is of another kind. */
+  static SegmentAddress of(Path path) throws IOException {
+    String[] names = path.toUri().getPath().split("/");
+    if (names.length != 4) {
+      throw new IOException(path + ": not a segment of a node");
+    }
+    return new SegmentAddress(names[1], TaskAttemptID.forName(names[2]),
+        Integer.parseInt(names[3]));
+  }
+
+  /** Begins a request: the map, the partition, and room for what follows and the host. */
+  ByteBuffer put(JobID job, int more) throws IOException {
+    byte[] name = host.getBytes(StandardCharsets.US_ASCII);
+    if (name.length == 0 || name.length > LONGEST_HOST) {
+      throw new IOException(this + ": nobody knows where the map ran");
+    }
+    return ByteBuffer.allocate(12 + 3 * Integer.BYTES + more + 1 + name.length)
+        .put(Proofs.jobBytes(job)).putInt(map.getTaskID().getId()).putInt(map.getId())
+        .putInt(partition);
+  }
+
+  /** Ends a request; returns its bytes. */
+  byte[] host(ByteBuffer request) {
+    byte[] name = host.getBytes(StandardCharsets.US_ASCII);
+    return request.put((byte) name.length).put(name).array();
+  }
+
+  @Override
+  public String toString() {
+    return map + " on " + host + ", partition " + partition;
+  }
+}

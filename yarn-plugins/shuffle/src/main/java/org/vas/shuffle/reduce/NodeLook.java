@@ -1,0 +1,77 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.vas.shuffle.daemon.DaemonLinks;
+import org.vas.shuffle.daemon.LookedSegment;
+import org.vas.shuffle.daemon.Refusal;
+import org.vas.shuffle.daemon.RefusedException;
+import org.vas.shuffle.daemon.SegmentAddress;
+import org.vas.shuffle.mof.BadOutputException;
+import org.vas.shuffle.mof.CallWatch;
+import org.vas.shuffle.mof.SegmentFile;
+
+/** Has the node of a map look at its output: it reads the segment once, and tells its checksums. */
+final class NodeLook implements OutputLook {
+  private final DaemonLinks links;
+  private final int partition;
+  private final boolean verify;
+  private final AtomicLong toHold;
+
+  /**
+   * @param verify whether the map's node is to check IFile's own checksum
+   * @param toHold bytes that may be held for the merge: what is known of segments, and small ones
+   */
+  NodeLook(DaemonLinks links, int partition, boolean verify, long toHold) {
+    this.links = links;
+    this.partition = partition;
+    this.verify = verify;
+    this.toHold = new AtomicLong(toHold);
+  }
+
+  @Override
+  public OutputFinding at(TaskAttemptID attempt, String machine, CallWatch watch) {
+    SegmentAddress at = new SegmentAddress(machine, attempt, partition);
+    try {
+      LookedSegment looked =
+          links.look(at, toHold.get() > 0, verify, () -> watch.calling(at.path()));
+      return OutputFinding.intact(attempt, new FetchedOutput(segments(at, machine, looked)));
+    } catch (RefusedException e) {
+      return OutputFinding.failed(attempt, blame(e.refusal()), e);
+    } catch (BadOutputException e) {
+      return OutputFinding.failed(attempt, OutputDiagnosis.BAD_MAP, e);
+    } catch (Throwable e) { // an Error too has to reach the one who waits
+      return OutputFinding.failed(attempt, OutputDiagnosis.SICK_FILE_SYSTEM, e);
+    }
+  }
+
+  // As in stock: whatever is wrong on the map's node is cured by running the map elsewhere.
+  private static OutputDiagnosis blame(Refusal refusal) {
+    return refusal == Refusal.TOO_MUCH
+        ? OutputDiagnosis.SICK_FILE_SYSTEM : OutputDiagnosis.BAD_MAP;
+  }
+
+  private List<SegmentFile> segments(SegmentAddress at, String machine, LookedSegment looked)
+      throws IOException {
+    List<SegmentFile> found = new ArrayList<>();
+    if (!looked.isEmpty()) {
+      found.add(new SegmentFile(at.path(), looked.segment(partition), machine));
+      toHold.addAndGet(-SegmentFile.memory(found));
+      byte[] held = looked.held();
+      if (!looked.isHeldRight()) {
+        throw new BadOutputException(at + ": wrong checksum of the bytes that came");
+      }
+      if (held.length > 0 && mayHold(held.length)) {
+        found.set(0, found.get(0).holding(held));
+      }
+    }
+    return found;
+  }
+
+  private boolean mayHold(long bytes) {
+    return toHold.getAndUpdate(left -> left >= bytes ? left - bytes : left) >= bytes;
+  }
+}

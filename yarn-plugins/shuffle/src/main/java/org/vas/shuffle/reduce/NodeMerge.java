@@ -1,0 +1,19 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import org.vas.shuffle.Switches;
+
+/**
+ * Merges stock's map outputs from the disks of their nodes into reduce(), by {@code vas-shuffled}.
+ * For {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}; docs/jbs.md tells how.
+ *
+ * @param <K> key of the map output
+ * @param <V> its value
+ */
+public final class NodeMerge<K, V> extends StreamedMerge<K, V> {
+  @Override
+  OutputMedium medium(Context<K, V> context, ReduceCounters counters) throws IOException {
+    Switches.checkStockCollector(context.getJobConf());
+    return new NodeMedium(context, counters);
+  }
+}
