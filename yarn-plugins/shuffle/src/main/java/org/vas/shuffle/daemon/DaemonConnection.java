@@ -115,7 +115,7 @@ final class DaemonConnection implements Closeable {
     }
     ByteBuffer answer = read(length);
     if (answered == REFUSED) {
-      Refusal refusal = Refusal.of(answer.get());
+      DaemonRefusal refusal = DaemonRefusal.of(answer.get());
       throw new RefusedException(
           refusal, StandardCharsets.UTF_8.decode(answer).toString());
     }

@@ -15,7 +15,7 @@ import org.apache.hadoop.mapreduce.MRConfig;
  * the JDK is called by its name.
  */
 final class DaemonSocket {
-  /** What the daemon makes below each local directory. */
+  /** The path of the socket below each local directory. */
   static final String NAME = "vas-shuffled/socket";
   // usercache, USER, appcache and APPLICATION, which a task's local directory ends with.
   private static final int LEVELS = 4;

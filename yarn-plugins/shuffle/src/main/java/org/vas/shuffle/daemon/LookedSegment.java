@@ -3,7 +3,7 @@ package org.vas.shuffle.daemon;
 import java.util.zip.CRC32C;
 import org.vas.shuffle.mof.Segment;
 
-/** What a daemon said of one segment, after it read it. */
+/** Sizes and checksums of one segment, as the daemon of its node read them. */
 public final class LookedSegment {
   private final long storedBytes;
   private final long rawBytes;

@@ -6,15 +6,15 @@ import java.io.IOException;
 public final class RefusedException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  private final Refusal refusal;
+  private final DaemonRefusal refusal;
 
-  RefusedException(Refusal refusal, String message) {
+  RefusedException(DaemonRefusal refusal, String message) {
     super(message);
     this.refusal = refusal;
   }
 
   /** Returns the reason as the protocol numbers it. */
-  public Refusal refusal() {
+  public DaemonRefusal refusal() {
     return refusal;
   }
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.vas.shuffle.daemon.DaemonLinks;
 import org.vas.shuffle.daemon.LookedSegment;
-import org.vas.shuffle.daemon.Refusal;
+import org.vas.shuffle.daemon.DaemonRefusal;
 import org.vas.shuffle.daemon.RefusedException;
 import org.vas.shuffle.daemon.SegmentAddress;
 import org.vas.shuffle.mof.BadOutputException;
@@ -49,8 +49,8 @@ final class NodeLook implements OutputLook {
   }
 
   // As in stock: whatever is wrong on the map's node is cured by running the map elsewhere.
-  private static OutputDiagnosis blame(Refusal refusal) {
-    return refusal == Refusal.TOO_MUCH
+  private static OutputDiagnosis blame(DaemonRefusal refusal) {
+    return refusal == DaemonRefusal.TOO_MUCH
         ? OutputDiagnosis.SICK_FILE_SYSTEM : OutputDiagnosis.BAD_MAP;
   }
 

@@ -3,10 +3,10 @@ package org.vas.shuffle.daemon;
 import java.io.IOException;
 
 /** Why a daemon refused a request; the protocol's numbers (docs/adr/0018). */
-public enum Refusal {
-  /** The job is not known on that node, or its secret is another. */
+public enum DaemonRefusal {
+  /** The job is unknown on that node, or has another secret there. */
   NOT_ALLOWED(1),
-  /** There is no such output, or it is not the job's user's. */
+  /** No such output is there, or it is not the job's user's. */
   GONE(2),
   /** The output is there, but its bytes are not what was written. */
   DAMAGED(3),
@@ -19,13 +19,13 @@ public enum Refusal {
 
   private final int number;
 
-  Refusal(int number) {
+  DaemonRefusal(int number) {
     this.number = number;
   }
 
   /** Returns the refusal of this number; throws IOException for a number that is none. */
-  static Refusal of(int number) throws IOException {
-    for (Refusal each : values()) {
+  static DaemonRefusal of(int number) throws IOException {
+    for (DaemonRefusal each : values()) {
       if (each.number == number) {
         return each;
       }
