@@ -3,6 +3,7 @@ package org.vas.shuffle.node;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.hadoop.io.DataInputByteBuffer;
+import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.ShuffleHandler;
 import org.apache.hadoop.mapreduce.security.token.JobTokenIdentifier;
 import org.apache.hadoop.security.token.Token;
@@ -11,6 +12,7 @@ import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.shuffle.Switches;
 
 /**
  * Hadoop's auxiliary service {@code mapreduce_shuffle}, which also starts {@code vas-shuffled} and
@@ -27,7 +29,13 @@ public class DaemonShuffleHandler extends ShuffleHandler {
   protected void serviceStart() throws Exception {
     super.serviceStart();
     daemon = new DaemonProcess(getConfig());
-    daemon.start();
+    try {
+      // A JobConf reads mapred-site.xml too, where a site sets the key.
+      Switches.checkPlainWire(new JobConf(getConfig()));
+      daemon.start();
+    } catch (IOException e) {
+      LOG.error("vas-shuffled is not started: {}", e.getMessage());
+    }
   }
 
   @Override
