@@ -122,11 +122,20 @@ public final class DaemonLinks implements Closeable {
         return idle.pop();
       }
     }
-    DaemonConnection made = new DaemonConnection(DaemonSocket.connect(conf), job, secret);
+    DaemonConnection made = connect();
     synchronized (this) {
       all.add(made);
     }
     return made;
+  }
+
+  // Not a refusal of the map's node: that would have the map run again for what is wrong here.
+  private DaemonConnection connect() throws IOException {
+    try {
+      return new DaemonConnection(DaemonSocket.connect(conf), job, secret);
+    } catch (RefusedException e) {
+      throw new IOException("this node's vas-shuffled refuses " + job + ": " + e.getMessage(), e);
+    }
   }
 
   private void give(DaemonConnection link, boolean usable) throws IOException {

@@ -1,10 +1,13 @@
 package org.vas.shuffle.daemon;
 
+import java.util.Optional;
 import java.util.zip.CRC32C;
 import org.vas.shuffle.mof.Segment;
 
 /** Sizes and checksums of one segment, as the daemon of its node read them. */
 public final class LookedSegment {
+  private static final int END_MARKER = 2;
+
   private final long storedBytes;
   private final long rawBytes;
   private final int[] checksums;
@@ -17,15 +20,17 @@ public final class LookedSegment {
     this.held = held;
   }
 
-  /** Returns whether the segment has no record, so that nothing of it is read. */
-  public boolean isEmpty() {
-    return storedBytes == 0;
-  }
-
-  /** Returns the segment as a merge reads it: its bytes begin at offset 0. */
-  public Segment segment(int partition) {
-    return new Segment(
-        partition, 0, 0, 0, storedBytes, rawBytes, Segment.UNCOUNTED, checksums);
+  /**
+   * Returns the segment as a merge reads it, whose bytes begin at offset 0; empty if it has no record,
+   * so that nothing of it is read.
+   *
+   * @param padding bytes that encryption adds, which stock's index counts as raw ones too
+   */
+  public Optional<Segment> segment(int partition, int padding) {
+    long raw = rawBytes - padding;
+    return storedBytes == 0 || raw <= END_MARKER ? Optional.empty()
+        : Optional.of(new Segment(
+            partition, 0, 0, 0, storedBytes, raw, Segment.UNCOUNTED, checksums));
   }
 
   /** Returns the stored bytes, or an empty array if they did not come with the look; not copied. */

@@ -3,6 +3,7 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.vas.shuffle.daemon.DaemonLinks;
@@ -12,23 +13,25 @@ import org.vas.shuffle.daemon.RefusedException;
 import org.vas.shuffle.daemon.SegmentAddress;
 import org.vas.shuffle.mof.BadOutputException;
 import org.vas.shuffle.mof.CallWatch;
+import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 
 /** Has the node of a map look at its output: it reads the segment once, and tells its checksums. */
 final class NodeLook implements OutputLook {
   private final DaemonLinks links;
   private final int partition;
-  private final boolean verify;
+  private final int padding;
   private final AtomicLong toHold;
 
   /**
-   * @param verify whether the map's node is to check IFile's own checksum
+   * @param padding bytes that encryption adds to a segment; 0 where the map's node can check IFile's
+   *     own checksum
    * @param toHold bytes that may be held for the merge: what is known of segments, and small ones
    */
-  NodeLook(DaemonLinks links, int partition, boolean verify, long toHold) {
+  NodeLook(DaemonLinks links, int partition, int padding, long toHold) {
     this.links = links;
     this.partition = partition;
-    this.verify = verify;
+    this.padding = padding;
     this.toHold = new AtomicLong(toHold);
   }
 
@@ -37,7 +40,7 @@ final class NodeLook implements OutputLook {
     SegmentAddress at = new SegmentAddress(machine, attempt, partition);
     try {
       LookedSegment looked =
-          links.look(at, toHold.get() > 0, verify, () -> watch.calling(at.path()));
+          links.look(at, toHold.get() > 0, padding == 0, () -> watch.calling(at.path()));
       return OutputFinding.intact(attempt, new FetchedOutput(segments(at, machine, looked)));
     } catch (RefusedException e) {
       return OutputFinding.failed(attempt, blame(e.refusal()), e);
@@ -57,8 +60,9 @@ final class NodeLook implements OutputLook {
   private List<SegmentFile> segments(SegmentAddress at, String machine, LookedSegment looked)
       throws IOException {
     List<SegmentFile> found = new ArrayList<>();
-    if (!looked.isEmpty()) {
-      found.add(new SegmentFile(at.path(), looked.segment(partition), machine));
+    Optional<Segment> segment = looked.segment(partition, padding);
+    if (segment.isPresent()) {
+      found.add(new SegmentFile(at.path(), segment.get(), machine));
       toHold.addAndGet(-SegmentFile.memory(found));
       byte[] held = looked.held();
       if (!looked.isHeldRight()) {

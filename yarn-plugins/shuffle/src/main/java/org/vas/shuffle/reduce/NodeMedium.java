@@ -38,9 +38,9 @@ final class NodeMedium implements OutputMedium {
   }
 
   @Override
-  public OutputLook look(MemoryPlan memory) {
-    return new NodeLook(links, attempt.getTaskID().getId(),
-        !CryptoUtils.isEncryptedSpillEnabled(job), memory.toHold());
+  public OutputLook look(MemoryPlan memory) throws IOException {
+    return new NodeLook(links, attempt.getTaskID().getId(), CryptoUtils.cryptoPadding(job),
+        memory.toHold());
   }
 
   @Override

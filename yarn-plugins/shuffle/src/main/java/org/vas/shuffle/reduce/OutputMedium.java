@@ -9,7 +9,7 @@ import org.vas.shuffle.merge.PassWriter;
 /** Where the map outputs of one job lie, for one reduce attempt. */
 interface OutputMedium extends Closeable {
   /** Returns the look at each map's output; what it holds is part of this plan. */
-  OutputLook look(MemoryPlan memory);
+  OutputLook look(MemoryPlan memory) throws IOException;
 
   /** Returns the file system that opens the files of segments, of maps and of passes. */
   FileSystem files();
