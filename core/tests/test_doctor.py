@@ -74,8 +74,9 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_mpi |= {"file /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h"}
     of_mpi |= {"file /usr/include/x86_64-linux-gnu/mpich/mpi.h"}
     optional = {f.name for f in found if f.optional}
+    of_daemon = {"runs cargo", "runs rustc"}
     here = {"Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"}
-    assert optional == here | of_tests | of_mpi
+    assert optional == here | of_daemon | of_tests | of_mpi
 
 
 @pytest.mark.machine
