@@ -34,14 +34,26 @@ final class DaemonProcess implements Closeable {
   private static final long END_SECONDS = 5;
 
   private final Configuration conf;
+  private final Optional<JobSecretFiles> kept;
   private final Map<ApplicationId, String> jobs = new LinkedHashMap<>();
   private final Map<String, String> uids = new LinkedHashMap<>();
   private final Thread keeper;
   private Process process;
   private boolean closed;
 
-  DaemonProcess(Configuration conf) {
+  /**
+   * Makes a process that is not started yet, and knows the jobs of earlier lives.
+   *
+   * @param recovery the directory where jobs are kept for the next life of this NodeManager; empty
+   *     where it has none
+   */
+  DaemonProcess(Configuration conf, Optional<Path> recovery) throws IOException {
     this.conf = requireNonNull(conf, "conf");
+    this.kept = recovery.isPresent()
+        ? Optional.of(new JobSecretFiles(recovery.get())) : Optional.empty();
+    if (kept.isPresent()) {
+      jobs.putAll(kept.get().all());
+    }
     this.keeper = new Thread(this::keep, "vas-shuffled");
     keeper.setDaemon(true);
   }
@@ -54,14 +66,21 @@ final class DaemonProcess implements Closeable {
   /** Tells the daemon a job, now and after each start. Throws IOException if the user is not known. */
   void add(ApplicationId application, String user, byte[] secret) throws IOException {
     String uid = uid(Executor.taskUser(conf, user));
-    tell(application, "add " + application + " " + user + " " + uid + " "
-        + StringUtils.byteToHexString(secret));
+    String line = "add " + application + " " + user + " " + uid + " "
+        + StringUtils.byteToHexString(secret);
+    tell(application, line);
+    if (kept.isPresent()) {
+      kept.get().put(application, line);
+    }
   }
 
   /** Tells the daemon that a job is over. */
-  synchronized void remove(ApplicationId application) {
+  synchronized void remove(ApplicationId application) throws IOException {
     if (jobs.remove(application) != null) {
       say("remove " + application);
+    }
+    if (kept.isPresent()) {
+      kept.get().remove(application);
     }
   }
 

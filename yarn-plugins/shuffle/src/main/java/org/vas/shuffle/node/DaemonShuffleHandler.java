@@ -2,6 +2,8 @@ package org.vas.shuffle.node;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Optional;
 import org.apache.hadoop.io.DataInputByteBuffer;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.ShuffleHandler;
@@ -28,7 +30,9 @@ public class DaemonShuffleHandler extends ShuffleHandler {
   @Override
   protected void serviceStart() throws Exception {
     super.serviceStart();
-    daemon = new DaemonProcess(getConfig());
+    Optional<Path> recovery = Optional.ofNullable(getRecoveryPath())
+        .map(directory -> Path.of(directory.toUri().getPath(), "vas_shuffled"));
+    daemon = new DaemonProcess(getConfig(), recovery);
     try {
       // A JobConf reads mapred-site.xml too, where a site sets the key.
       Switches.checkPlainWire(new JobConf(getConfig()));
@@ -67,6 +71,10 @@ public class DaemonShuffleHandler extends ShuffleHandler {
   @Override
   public void stopApplication(ApplicationTerminationContext context) {
     super.stopApplication(context);
-    daemon.remove(context.getApplicationId());
+    try {
+      daemon.remove(context.getApplicationId());
+    } catch (IOException e) {
+      LOG.warn("{}: its secret is left in the recovery directory", context.getApplicationId(), e);
+    }
   }
 }

@@ -12,7 +12,9 @@ import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Random;
 import java.util.zip.CRC32;
 import javax.crypto.spec.SecretKeySpec;
@@ -64,7 +66,7 @@ class DaemonProcessTest {
     Path local = Files.createDirectories(dir.resolve("local"));
     conf.set(YarnConfiguration.NM_LOCAL_DIRS, local.toString());
     conf.set(MRConfig.LOCAL_DIR, appDirectory().toString());
-    daemon = new DaemonProcess(conf);
+    daemon = new DaemonProcess(conf, recovery());
     daemon.start();
     daemon.add(APPLICATION, "alice", SECRET);
     links = links(SECRET);
@@ -143,6 +145,24 @@ class DaemonProcessTest {
       in.readFully(0, bytes, 0, bytes.length);
       assertArrayEquals(stored, bytes);
     }
+  }
+
+  @Test
+  void theNextLifeOfTheNodeManagerKnowsItsJobs() throws IOException {
+    write(segment(1000));
+    look(0);
+    daemon.close();
+    daemon = new DaemonProcess(conf, recovery());
+    daemon.start();
+    assertEquals(1000, look(0).segment(0, 0).orElseThrow().rawBytes());
+    Path file = recovery().get().resolve(APPLICATION.toString());
+    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    daemon.remove(APPLICATION);
+    assertFalse(Files.exists(file));
+  }
+
+  private Optional<Path> recovery() {
+    return Optional.of(dir.resolve("recovery"));
   }
 
   private DaemonRefusal refusal() {

@@ -1,0 +1,71 @@
+package org.vas.shuffle.node;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The jobs of a NodeManager in its recovery directory, for its next life: one file each, which only
+ * its user reads, beside the database where stock keeps the same secrets.
+ */
+final class JobSecretFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(JobSecretFiles.class);
+  private static final String WRITING = ".new";
+  private static final FileAttribute<Set<PosixFilePermission>> OWN_DIRECTORY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+  private final Path directory;
+
+  /** Makes the directory if it is not there; the one above it must be. */
+  JobSecretFiles(Path directory) throws IOException {
+    this.directory = directory;
+    if (!Files.isDirectory(directory)) {
+      Files.createDirectory(directory, OWN_DIRECTORY);
+    }
+  }
+
+  /** Keeps what a daemon is told of a job. */
+  void put(ApplicationId application, String line) throws IOException {
+    Path file = directory.resolve(application.toString());
+    Path writing = directory.resolve(application + WRITING);
+    Files.deleteIfExists(writing);
+    Files.createFile(writing, OWN_FILE);
+    Files.writeString(writing, line, StandardCharsets.US_ASCII, StandardOpenOption.WRITE);
+    Files.move(writing, file, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  void remove(ApplicationId application) throws IOException {
+    Files.deleteIfExists(directory.resolve(application.toString()));
+  }
+
+  /** Returns what earlier lives kept; skips what is not a job's file. */
+  Map<ApplicationId, String> all() throws IOException {
+    Map<ApplicationId, String> found = new LinkedHashMap<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "application_*")) {
+      for (Path file : files) {
+        try {
+          ApplicationId application = ApplicationId.fromString(file.getFileName().toString());
+          found.put(application, Files.readString(file, StandardCharsets.US_ASCII));
+        } catch (IllegalArgumentException e) {
+          LOG.info("{} was not written to its end, and is left out", file);
+        }
+      }
+    }
+    return found;
+  }
+}
