@@ -38,6 +38,7 @@ JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
 SORT = {"mapreduce.job.reduces": "3"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
+LITTLE_MEMORY = {"mapreduce.reduce.memory.totalbytes": "4000000"}
 METRICS = "http://127.0.0.1:13564/metrics"
 
 
@@ -105,6 +106,14 @@ def test_segments_that_only_the_job_can_decode(
     assert digests(node_lab, "decoded") == digests(node_lab, "stock")
 
 
+def test_segments_that_outnumber_the_memory_are_merged_in_passes(
+    node_lab: Lab, stock: JobResult
+) -> None:
+    job = run(node_lab, ("terasort", "/shuffle/in/rows"), "passes", SORT | JBS | LITTLE_MEMORY)
+    assert job.counter("PASSES") > 0
+    assert digests(node_lab, "passes") == digests(node_lab, "stock")
+
+
 def test_daemons_that_are_killed_are_started_again_and_the_job_ends_right(
     node_lab: Lab, stock: JobResult
 ) -> None:
@@ -119,7 +128,6 @@ def test_daemons_that_are_killed_are_started_again_and_the_job_ends_right(
             os.kill(victims[round_of_kills % len(victims)], signal.SIGKILL)
         assert job.result().counter("REDUCE_INPUT_RECORDS") == 400_000
     assert digests(node_lab, "killed") == digests(node_lab, "stock")
-    # Secrets of no job are left in a command line or an environment.
     poll(lambda: daemons(node_lab), lambda pids: len(pids) == len(before), 60, "the daemons")
 
 
