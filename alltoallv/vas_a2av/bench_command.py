@@ -8,8 +8,9 @@ import click
 
 from vas_a2av.building import SIMULATED, require
 from vas_a2av.simulation import SimulatedCase, SimulatedCost, simulate
-from vas_core.cli import SizeType, json_option, print_json, print_table
+from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
+from vas_core.table import print_table
 
 ALGORITHMS = ("linear", "pairwise", "sloav", "two-phase", "tuna", "sloav2")
 DISTRIBUTIONS = ("equal", "uniform", "normal", "power-law", "one-hot")

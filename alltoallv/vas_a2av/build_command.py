@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from vas_a2av.building import MPIS, build_for, installed_mpis
-from vas_core.cli import json_option, print_json, print_table
+from vas_core.cli import json_option, print_json
+from vas_core.table import print_table
 
 
 @click.command()

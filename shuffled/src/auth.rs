@@ -1,4 +1,4 @@
-//! Proofs that both ends know a job's shuffle secret, docs/adr/0018. The secret itself is never sent.
+//! Proofs that both ends know a job's shuffle secret, docs/adr/0019. The secret itself is never sent.
 
 use crate::names::JobKey;
 use crate::random::NONCE;

@@ -1,4 +1,4 @@
-//! The messages of the protocol, docs/adr/0018. Pure: bytes in, messages out; every length is bounded here.
+//! The messages of the protocol, docs/adr/0019. Pure: bytes in, messages out; every length is bounded here.
 
 use crate::names::{is_host, JobKey, MapAttempt};
 use std::fmt;

@@ -2,7 +2,7 @@ package org.vas.shuffle.daemon;
 
 import java.io.IOException;
 
-/** Why a daemon refused a request; the protocol's numbers (docs/adr/0018). */
+/** Why a daemon refused a request; the protocol's numbers (docs/adr/0019). */
 public enum DaemonRefusal {
   /** The job is unknown on that node, or has another secret there. */
   NOT_ALLOWED(1),
