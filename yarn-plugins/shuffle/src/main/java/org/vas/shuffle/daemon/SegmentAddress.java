@@ -36,7 +36,7 @@ public final class SegmentAddress {
 
   /** Reads a path back; throws IOException if it is of another kind. */
   static SegmentAddress of(Path path) throws IOException {
-    String[] names = path.toUri().getPath().split("/");
+    String[] names = path.toUri().getPath().split("/", -1);
     if (names.length != 4) {
       throw new IOException(path + ": not a segment of a node");
     }
@@ -58,7 +58,10 @@ public final class SegmentAddress {
   /** Ends a request; returns its bytes. */
   byte[] host(ByteBuffer request) {
     byte[] name = host.getBytes(StandardCharsets.US_ASCII);
-    return request.put((byte) name.length).put(name).array();
+    request.put((byte) name.length).put(name).flip();
+    byte[] whole = new byte[request.remaining()];
+    request.get(whole);
+    return whole;
   }
 
   @Override
