@@ -32,7 +32,15 @@ final class Forked implements Closeable {
     return start(List.of(), main, environment, arguments);
   }
 
-  /** Starts a main class with other mounts in /proc/self/mounts than there are; needs root. */
+  /** Returns whether this user may have mounts of his own. */
+  static boolean maySeeOtherMounts() throws IOException, InterruptedException {
+    return new ProcessBuilder("unshare", "-m", "true").start().waitFor() == 0;
+  }
+
+  /**
+   * Starts a main class with other mounts in /proc/self/mounts than there are: see {@link
+   * #maySeeOtherMounts}.
+   */
   static Forked seeingMounts(Path list, Class<?> main, String... arguments) throws IOException {
     String script = "mount --bind \"$1\" /proc/$$/mounts && shift && exec \"$@\"";
     return start(List.of("unshare", "-m", "sh", "-euc", script, "sh", list.toString()), main,

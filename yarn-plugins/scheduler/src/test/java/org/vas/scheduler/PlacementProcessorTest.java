@@ -313,6 +313,25 @@ class PlacementProcessorTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("errorsOfOurs")
+  void P3_anErrorOfOursAfterTheSchedulerTakesNoGrantAway(Supplier<Throwable> error)
+      throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    RmHarness.breakClock(() -> isAfterTheScheduler() ? error.get() : null);
+    try (CapturedLog log = new CapturedLog(PlacedAttempt.class.getName())) {
+      assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm1"));
+      assertTrue(log.text().contains("not placed any more"), log.text());
+    }
+  }
+
+  private static boolean isAfterTheScheduler() {
+    return StackWalker.getInstance().walk(frames -> frames.anyMatch(
+        frame -> frame.getClassName().equals(PlacedAttempt.class.getName())
+            && frame.getMethodName().equals("after")));
+  }
+
   /** What the process dies of is not ours to hide. */
   @Test
   void P3_noMemoryIsNotTakenForAnErrorOfOurs() throws Exception {

@@ -71,8 +71,9 @@ final class RmHarness implements AutoCloseable {
 
   private static long now() {
     Supplier<Throwable> broken = BROKEN.get();
-    if (broken != null) {
-      RmHarness.<RuntimeException>raise(broken.get());
+    Throwable error = broken == null ? null : broken.get();
+    if (error != null) {
+      RmHarness.<RuntimeException>raise(error);
     }
     return CLOCK.get();
   }
@@ -156,7 +157,7 @@ final class RmHarness implements AutoCloseable {
     CLOCK.addAndGet(millis);
   }
 
-  /** From now on the clock of the placement throws this. */
+  /** From now on the clock of the placement throws this, each time that it is not null. */
   static void breakClock(Supplier<Throwable> error) {
     BROKEN.set(error);
   }
