@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from vas_cluster.discover.command import discover
 from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster, Host
@@ -25,6 +26,9 @@ _file = click.argument(
 @click.group()
 def cluster() -> None:
     """Check and show the site's description, cluster.yaml (the PM-to-VM map)."""
+
+
+cluster.add_command(discover)
 
 
 @cluster.command()

@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +35,8 @@ final class DecisionFiles {
   static final long MOST_BYTES = 16 << 20;
   /** The most files that are open; the one that was written to longest ago is closed. */
   static final int MOST_OPEN = 256;
+  /** How long a file is kept; older ones of a user go when the next one is created. */
+  static final Duration KEPT = Duration.ofDays(30);
   private static final int MOST_PARTS = 100;
   private static final Pattern PLAIN_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._@-]{0,254}\\$?");
   private static final Logger LOG = LoggerFactory.getLogger(DecisionFiles.class);
@@ -103,6 +110,19 @@ final class DecisionFiles {
     }
   }
 
+  private static void removeOld(Path owners) {
+    FileTime oldest = FileTime.from(Instant.now().minus(KEPT));
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(owners, "application_*.log")) {
+      for (Path file : files) {
+        if (Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).compareTo(oldest) < 0) {
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (IOException | DirectoryIteratorException e) {
+      LOG.warn("{}: old files of decisions stay: {}", owners, e.toString());
+    }
+  }
+
   private FileChannel create(ApplicationId app, String user) throws IOException {
     if (user == null || !PLAIN_NAME.matcher(user).matches()) {
       throw new IOException("the user's name cannot be a directory's");
@@ -113,6 +133,7 @@ final class DecisionFiles {
       Files.createDirectory(owners,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
+    removeOld(owners);
     for (int part = 0; part < MOST_PARTS; part++) {
       try {
         return FileChannel.open(owners.resolve(app + (part == 0 ? "" : "." + part) + ".log"),

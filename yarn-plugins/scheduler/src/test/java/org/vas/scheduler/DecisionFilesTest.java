@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.junit.jupiter.api.Test;
@@ -73,6 +77,21 @@ class DecisionFilesTest {
     assertEquals(5, leftOut.get());
     try (var left = Files.list(outside)) {
       assertEquals(0, left.count());
+    }
+  }
+
+  @Test
+  void oldFilesGoWhenANewOneIsCreatedAndNothingElseDoes() throws Exception {
+    Path owners = Files.createDirectory(directory.resolve("ann"));
+    FileTime old = FileTime.from(Instant.now().minus(DecisionFiles.KEPT).minusSeconds(60));
+    for (String name : new String[] {"application_0_0001.log", "application_0_0001.1.log", "mine"}) {
+      Files.setLastModifiedTime(Files.createFile(owners.resolve(name)), old);
+    }
+    Files.createFile(owners.resolve("application_0_0002.log"));
+    files().write(APP, "ann", "event=strict");
+    try (var left = Files.list(owners)) {
+      assertEquals(Set.of(APP + ".log", "application_0_0002.log", "mine"),
+          left.map(file -> file.getFileName().toString()).collect(Collectors.toSet()));
     }
   }
 

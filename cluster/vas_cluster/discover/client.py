@@ -1,0 +1,99 @@
+"""Reads a mounted Lustre client: its file system, and the servers of each OST."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from vas_core.errors import BadInput
+from vas_core.root import Root
+
+# Lustre has moved the file over the years; it is debugfs' today, which root alone may read.
+_IMPORTS = ("sys/kernel/debug/lustre/osc", "proc/fs/lustre/osc", "sys/fs/lustre/osc")
+_FAILOVER = re.compile(r"failover_nids:\s*\[([^\]]*)\]")
+# A failover pair's NIDs are separated by `:`, those of one server by `,`; IPv6 has `:` too.
+_MGS_NID = re.compile(r"(?:^|[:,])(.+?@\w+)(?=[:,]|$)")
+_MDT_INSTANCE = re.compile(r"MDT[0-9a-f]{4}")
+
+
+@dataclass
+class SeenServer:
+    """A storage server as a client knows it: its NID now, the OSTs behind it, and other NIDs.
+
+    `failover_nids` are those of servers that may take its OSTs over.
+    """
+
+    nid: str
+    osts: list[int] = field(default_factory=list)
+    failover_nids: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SeenClient:
+    """A mounted Lustre file system: name, mount point, NIDs of the MGS, and flock option."""
+
+    fsname: str
+    mount: str
+    mgs_nids: tuple[str, ...]
+    flock: str
+    servers: tuple[SeenServer, ...]
+
+
+def read_client(root: Root, mount: str | None = None) -> SeenClient:
+    """Reads the client of a mount point, or of the only one that is mounted.
+
+    Raises BadInput where Lustre is not mounted there, or is mounted more than once.
+    """
+    mounted = [m for m in _mounted(root) if mount in (None, m[1])]
+    if len(mounted) != 1:
+        points = ", ".join(m[1] for m in mounted) or "none"
+        hint = "name the mount point: --mount DIR" if mounted else "mount Lustre on this machine"
+        raise BadInput(f"mounts of Lustre: {points}", where=mount, hint=hint)
+    device, point, options = mounted[0]
+    nids, _, name = device.rpartition(":/")
+    flock = next((o for o in ("flock", "localflock") if o in options.split(",")), "noflock")
+    fsname = name.partition("/")[0]
+    return SeenClient(
+        fsname=fsname,
+        mount=point,
+        mgs_nids=tuple(_MGS_NID.findall(nids)),
+        flock=flock,
+        servers=tuple(_servers(root, fsname)),
+    )
+
+
+def _mounted(root: Root) -> Iterator[tuple[str, str, str]]:
+    for line in (root.read("proc/mounts") or "").splitlines():
+        words = line.split()
+        if len(words) >= 4 and words[2] == "lustre":
+            yield words[0], words[1], words[3]
+
+
+def _servers(root: Root, fsname: str) -> list[SeenServer]:
+    name = re.compile(rf"{re.escape(fsname)}-OST([0-9a-f]{{4}})-osc-(\w+)")
+    found: dict[str, SeenServer] = {}
+    for directory in root.glob(f"sys/fs/lustre/osc/{fsname}-OST*-osc-*"):
+        match = name.fullmatch(directory.name)
+        if not match or _MDT_INSTANCE.fullmatch(match[2]):
+            continue
+        nid = root.read(f"sys/fs/lustre/osc/{directory.name}/ost_conn_uuid") or ""
+        server = found.setdefault(nid, SeenServer(nid))
+        server.osts.append(int(match[1], 16))
+        server.failover_nids += [
+            other
+            for other in _failover_nids(root, directory.name)
+            if other != nid and other not in server.failover_nids
+        ]
+    return sorted(found.values(), key=lambda server: min(server.osts))
+
+
+def _failover_nids(root: Root, name: str) -> list[str]:
+    for directory in _IMPORTS:
+        try:
+            text = root.read(f"{directory}/{name}/import")
+        except PermissionError:
+            continue
+        if text and (match := _FAILOVER.search(text)):
+            return [word.strip().strip('"') for word in match[1].split(",") if word.strip()]
+    return []

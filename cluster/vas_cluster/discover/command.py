@@ -1,0 +1,85 @@
+"""`vas cluster discover`: drafts a map on a machine that has mounted the file system."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from vas_cluster.discover.client import SeenServer, read_client
+from vas_cluster.discover.draft import draft
+from vas_cluster.discover.server import Ask, SeenMachine, ask_server
+from vas_cluster.loading import parse_cluster
+from vas_cluster.problem import ClusterProblems
+from vas_core.cli import note
+from vas_core.errors import BadInput, ExitStatus
+from vas_core.files import write_atomically
+from vas_core.process import run
+from vas_core.root import Root
+
+_NODE = "{node}"
+_ANSWER_SECONDS = 20.0
+
+
+@click.command()
+@click.option("--mount", help="Mount point of the file system. [default: the only one]")
+@click.option(
+    "--reach",
+    help="Command that runs a program on a server, by its address: 'ssh root@{node}'."
+    " [default: servers are not asked]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the map; it must not exist. [default: standard output]",
+)
+def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
+    """Draft a map from this machine's mounted Lustre, and from its servers.
+
+    Reads only. A line `# FILL IN` is what could not be seen; a check of the draft follows, a line
+    for each problem. Run it as root: the partners of a failover pair are known to root alone.
+
+    \b
+    Examples: vas cluster discover
+              vas cluster discover --reach 'ssh root@{node}' --out site.yaml
+    \f
+    Returns 0 for a draft that is a map already, 3 for one with lines to fill in. Raises BadInput
+    without a mount, for a --reach without {node}, and for a file that is there already.
+    """
+    if reach is not None and _NODE not in reach:
+        raise BadInput(f"{reach!r} has no {_NODE}", where="--reach", hint="'ssh root@{node}'")
+    if out and out.exists():
+        raise BadInput("is there already", where=str(out), hint="name another file")
+    client = read_client(Root(), mount)
+    if not client.servers:
+        raise BadInput("the client knows no OST", where=client.mount, hint="is it connected?")
+    machines = [(each, _asked(each, reach, client.fsname)) for each in client.servers]
+    text = draft(client, machines)
+    if out:
+        write_atomically(out, text)
+        note(f"{out}: {len(machines)} servers; fill in what is marked, then `vas cluster check`")
+    else:
+        click.echo(text, nl=False)
+    return _check(text, out)
+
+
+def _asked(server: SeenServer, reach: str | None, fsname: str) -> SeenMachine:
+    address = server.nid.partition("@")[0]
+    if reach is None:
+        return SeenMachine(unseen=("servers were not asked: give --reach",))
+    return ask_server(_ask(reach, address), address, fsname)
+
+
+def _ask(reach: str, address: str) -> Ask:
+    before = [word.replace(_NODE, address) for word in shlex.split(reach)]
+    return lambda argv: run([*before, *argv], timeout_seconds=_ANSWER_SECONDS).stdout
+
+
+def _check(text: str, out: Path | None) -> int:
+    try:
+        parse_cluster(text, out or "the draft")
+    except ClusterProblems as wrong:
+        note(f"vas: {wrong}")
+        return ExitStatus.DIFFERENT
+    return ExitStatus.DONE
