@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.site.configuration import SiteConfiguration
+from vas_bench.site.configuration import SiteConfiguration, switched_off
 from vas_cluster import parse_cluster
 from vas_cluster.hadoop import configuration_xml
 from vas_core.errors import BadInput
 from vas_lab.sites import lab_site_yaml
+from vas_yarn.lint.rules import TAGS_KEY
+from vas_yarn.profiles import SHUFFLE
 from vas_yarn.site_files import SITE_FILES, site_properties
+from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
 
 CLUSTER = parse_cluster(lab_site_yaml(2), "lab")
 _ON_LUSTRE = {"fs.defaultFS": "lustre:///"}
@@ -80,3 +83,24 @@ def test_a_directory_without_configuration_is_named(tmp_path: Path) -> None:
 def test_a_site_whose_files_are_not_on_lustre_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"fs\.defaultFS is hdfs://n:8020: jobs would not be on"):
         read(tmp_path, core={"fs.defaultFS": "hdfs://n:8020"})
+
+
+def test_a_site_s_defaults_make_no_system_another_one(tmp_path: Path) -> None:
+    """On a site every job has VAS's shuffle and warm containers; stock's arms must not."""
+    site, temporary = tmp_path / "site", tmp_path / "tmp"
+    site.mkdir()
+    temporary.mkdir()
+    on = {**SHUFFLE, TAGS_KEY: "mine, vas-shuffle", REUSE_KEY: "auto"}
+    on[OPTIONS_KEY] = f"-Xmx1024m {MASTER}"
+    on["mapreduce.map.memory.mb"] = "1024"
+    found = read(site, mapred=on)
+    with found.changed({}, temporary) as copy:
+        stock = site_properties(copy)
+    assert not {value for value in stock.values() if "org.vas.shuffle" in value}
+    assert (stock[TAGS_KEY], stock[REUSE_KEY], stock[OPTIONS_KEY]) == ("mine", "off", "-Xmx1024m")
+    assert stock["mapreduce.map.memory.mb"] == "1024"
+    with found.changed(SHUFFLE, temporary) as copy:
+        ours = site_properties(copy)
+    assert ours.items() >= SHUFFLE.items()
+    assert ours[REUSE_KEY] == "off"
+    assert switched_off(_ON_LUSTRE) == {}

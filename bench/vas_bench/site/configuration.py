@@ -15,9 +15,19 @@ from xml.etree import ElementTree
 
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
+from vas_yarn.lint.rules import TAG, TAGS_KEY
+from vas_yarn.profiles import SHUFFLE
 from vas_yarn.site_files import SITE_FILES, as_mapping, site_properties
 from vas_yarn.site_services import history_url, host_and_port, manager_address
+from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
 
+# MapTask's and mapred-default.xml's.
+_STOCKS_SHUFFLE = {
+    "mapreduce.job.map.output.collector.class": "org.apache.hadoop.mapred.MapTask$MapOutputBuffer",
+    "mapreduce.job.reduce.shuffle.consumer.plugin.class": (
+        "org.apache.hadoop.mapreduce.task.reduce.Shuffle"
+    ),
+}
 _LUSTRE = "lustre:"
 _TEZ = "tez-site.xml"
 
@@ -76,16 +86,36 @@ class SiteConfiguration:
         """Yields a copy of the directory in which these properties have the last word.
 
         In every file, because each is read at another moment; and not as -D, which only programs
-        that use Hadoop's Tool understand.
+        that use Hadoop's Tool understand. What the site switches on for every job is off, unless
+        they say otherwise: systems differ in their own properties alone, as in a lab.
         """
+        decided = {**switched_off(self.properties), **properties}
         with tempfile.TemporaryDirectory(dir=temporary, prefix="conf-") as name:
             copy = Path(name)
             shutil.copytree(self.directory, copy, dirs_exist_ok=True)
             # Of another Tez, which the site may have, nothing is used.
             (copy / _TEZ).unlink(missing_ok=True)
             for file in (*SITE_FILES, _TEZ):
-                _append(copy / file, properties)
+                _append(copy / file, decided)
             yield copy
+
+
+def switched_off(site: Mapping[str, str]) -> dict[str, str]:
+    """Returns properties by which a job of a site is stock's, where the site's files make it VAS's.
+
+    The shuffle and warm containers: placement and memory are the site's for all systems.
+    """
+    ours = (key for key in _STOCKS_SHUFFLE if site.get(key) == SHUFFLE[key])
+    found = {key: _STOCKS_SHUFFLE[key] for key in ours}
+    tags = [tag.strip() for tag in site.get(TAGS_KEY, "").split(",")]
+    if TAG in tags:
+        found[TAGS_KEY] = ",".join(tag for tag in tags if tag not in ("", TAG))
+    if site.get(REUSE_KEY, "off") != "off":
+        found[REUSE_KEY] = "off"
+    flags = site.get(OPTIONS_KEY, "").split()
+    if MASTER in flags:
+        found[OPTIONS_KEY] = " ".join(flag for flag in flags if flag != MASTER)
+    return found
 
 
 def _append(file: Path, properties: Mapping[str, str]) -> None:
