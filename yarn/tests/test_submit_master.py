@@ -159,3 +159,17 @@ def test_O7_what_is_no_jar_at_its_name_keeps_nobody_waiting(tmp_path: Path, kind
         jar.symlink_to("/dev/zero" if kind == "device" else jar)
     made = planned({CLASS_PATH: str(jar)})
     assert master(made) is None and made.cold is not None
+
+
+@pytest.mark.parametrize("profile", ["long", "off"])
+def test_a_profile_that_wants_none_is_cold_where_the_site_is_warm(
+    profile: str, plugins: Path
+) -> None:
+    site = {CLASS_PATH: f"{plugins}/*", REUSE: "auto", OPTS: f"-Xmx1024m {MASTER}"}
+    made = planned(site, profile)
+    assert made.properties[REUSE] == "off"
+    assert f"{REUSE}=auto" not in made.arguments
+    assert master(made) == "-Xmx1024m"
+    assert made.replaced[REUSE] == "auto"
+    warm = planned(site, profile, options={REUSE: "on"})
+    assert warm.properties[OPTS] == f"-Xmx1024m {MASTER}"

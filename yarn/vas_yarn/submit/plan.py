@@ -102,13 +102,22 @@ class _Warm:
 def _master_options(
     properties: Mapping[str, str], site: Mapping[str, str], asked: Mapping[str, str]
 ) -> _Warm:
-    """The user's own master stays, and the site's word on containers is above a profile's."""
+    """The user's own master stays, and the site's word on containers is above a profile's.
+
+    But for a profile that wants none: `off` is off where the site has them on for every job, too.
+    """
     options = {}
-    if REUSE_KEY in site and REUSE_KEY not in asked and properties[REUSE_KEY] != site[REUSE_KEY]:
+    word = properties.get(REUSE_KEY, "off")
+    if REUSE_KEY in site and REUSE_KEY not in asked and word not in (site[REUSE_KEY], "off"):
         options[REUSE_KEY] = site[REUSE_KEY]
     conf = as_mapping({**properties, **options})
     flags = properties.get(OPTIONS_KEY, HADOOPS_OPTIONS)
-    if not wants_warm(conf) or OPTIONS_KEY in asked or MASTER in flags.split():
+    if OPTIONS_KEY in asked:
+        return _Warm(options)
+    if not wants_warm(conf):
+        rest = " ".join(flag for flag in flags.split() if flag != MASTER)
+        return _Warm({**options, OPTIONS_KEY: rest} if MASTER in flags.split() else options)
+    if MASTER in flags.split():
         return _Warm(options)
     cold = why_not(conf)
     return _Warm(options, cold) if cold else _Warm({**options, OPTIONS_KEY: f"{flags} {MASTER}"})
