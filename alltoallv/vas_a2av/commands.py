@@ -12,6 +12,9 @@ _LATER = {
         "Simulate calls of each algorithm on a torus; print times.",
     ),
     "build": Later("vas_a2av.build_command:build", "Build the library for this machine's MPIs."),
+    "explain": Later(
+        "vas_a2av.explain_command:explain", "Predict the cost of each algorithm, by a model."
+    ),
     "verify": Later(
         "vas_a2av.verify_command:verify", "Compare the library with an MPI, byte for byte."
     ),
