@@ -11,7 +11,7 @@
 #include "transport.h"
 
 struct vas_totals {
-    unsigned long long calls, passed;
+    unsigned long long calls, passed, reported; /* reported: calls and passed, at the last line */
     struct a2av_counts counts; /* sums; scratch_bytes is the largest */
     double seconds;
 };

@@ -11,10 +11,12 @@ static struct {
     struct vas_communicator *first;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .keyval = MPI_KEYVAL_INVALID};
 
-static void report(const struct vas_communicator *own)
+static void report(struct vas_communicator *own)
 {
-    if (own->settings.report && own->rank == 0 && own->totals.calls + own->totals.passed > 0)
+    unsigned long long seen = own->totals.calls + own->totals.passed;
+    if (own->settings.report && own->rank == 0 && seen > own->totals.reported)
         vas_communicator_report(own);
+    own->totals.reported = seen;
 }
 
 /* MPI calls this when a communicator is freed: on all of its ranks, as that is collective. */
@@ -86,7 +88,7 @@ void vas_registry_report(bool ended)
 {
     pthread_mutex_lock(&registry.lock);
     registry.ended = registry.ended || ended;
-    for (const struct vas_communicator *own = registry.first; own; own = own->next)
+    for (struct vas_communicator *own = registry.first; own; own = own->next)
         report(own);
     pthread_mutex_unlock(&registry.lock);
 }

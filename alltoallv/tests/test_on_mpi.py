@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 
-from vas_a2av.building import MPICH, MPIS, OPEN_MPI, MpiKind, build_for, is_installed
+from vas_a2av.building import MPICH, MPIS, OPEN_MPI, SOURCES, MpiKind, build_for, is_installed
 from vas_a2av.launching import launch
 from vas_a2av.verify_command import verify_on
 from vas_core.process import run
@@ -71,13 +73,52 @@ def test_programs_of_fortran_are_served_by_the_preload(form: str, mpi: MpiKind) 
     if not (shutil.which(compiler) and shutil.which("gfortran")):
         pytest.skip("no Fortran compiler is installed: apt-get install gfortran")
     directory = build_for(mpi)
-    makefile = ["make", "-s", "-f", "alltoallv/Makefile", f"MPIFORT={compiler}"]
+    makefile = ["make", "-s", "-f", SOURCES / "Makefile", f"MPIFORT={compiler}"]
     run([*makefile, f"OUT={directory}", directory / f"fortran-{form}"])
     preload = str(directory / "libvas-a2av-pmpi.so")
     environment = _SMALL | {"VAS_A2AV_REPORT": "1", "LD_PRELOAD": preload}
     done = launch(mpi, 4, [directory / f"fortran-{form}"], environment=environment)
     assert "fortran: as expected" in done.stdout
     assert "2 calls by sloav2" in done.stderr
+
+
+_PROGRAM = """
+#include <vas_a2av.h>
+int main(int argc, char **argv)
+{
+    int ranks, rank, wrong = 0, ones[64], at[64], out[64], in[64];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < ranks; i++) {
+        ones[i] = 1;
+        at[i] = i;
+        out[i] = rank * 100 + i;
+    }
+    VAS_Alltoallv(out, ones, at, MPI_INT, in, ones, at, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; i++)
+        wrong += in[i] != i * 100 + rank;
+    VAS_Alltoallv_report();
+    MPI_Finalize();
+    return wrong;
+}
+"""
+
+
+def test_an_installed_library_serves_a_program_that_calls_it(mpi: MpiKind, tmp_path: Path) -> None:
+    built, installed = build_for(mpi), tmp_path / "installed"
+    words = [f"MPICC={mpi.compiler}", f"OUT={built}", f"PREFIX={installed}", "install"]
+    run(["make", "-s", "-f", SOURCES / "Makefile", *words])
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(_PROGRAM)
+    described = (installed / "lib/pkgconfig/vas-a2av.pc").read_text()
+    flags = re.findall(r"^(?:Cflags|Libs): (.+)$", described, re.M)
+    words = " ".join(flags).replace("${", f"{installed}/").replace("libdir}", "lib").split()
+    words = [word.replace("includedir}", "include") for word in words]
+    run([mpi.compiler, source, *words, f"-Wl,-rpath,{installed}/lib", "-o", program])
+    environment = _SMALL | {"VAS_A2AV_REPORT": "1"}
+    said = launch(mpi, 3, [program], environment=environment).stderr
+    assert said.count("vas-a2av: 3 ranks: 1 calls by sloav2") == 1
 
 
 def test_ranks_with_different_settings_agree_to_pass(mpi: MpiKind) -> None:
