@@ -1,4 +1,4 @@
-"""What a call costs by a model in the manner of LogGP: overheads, latency, bytes.
+"""Predicts the cost of a call by a model in the manner of LogGP: overheads, latency, bytes.
 
     seconds = messages x 2 o + waits x L + bytes x G
 
@@ -29,7 +29,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one algorithm sends in a call, on one rank, and how long the call takes by the model."""
+    """The messages and bytes that one rank sends in a call of an algorithm, and the call's time."""
 
     algorithm: str
     radix: int

@@ -1,4 +1,4 @@
-"""Which blocks travel in which round: the arithmetic of core/schedule.h."""
+"""Computes which blocks travel in which round, as core/schedule.h does."""
 
 from __future__ import annotations
 
