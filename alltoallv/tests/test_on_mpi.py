@@ -39,7 +39,9 @@ def test_random_cases_give_what_one_mpi_gives() -> None:
 
 @pytest.mark.long
 def test_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
-    assert verify_on(mpi, ranks=33, cases=1000, seed=2).endswith(" 0 different")
+    # MPICH's ranks poll: many on few cores take each other's time.
+    ranks = 33 if mpi is OPEN_MPI else 9
+    assert verify_on(mpi, ranks=ranks, cases=200, seed=2).endswith(" 0 different")
 
 
 @pytest.mark.long
