@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from vas_a2av.model import Network, Prediction, predict
-from vas_core.cli import SizeType, json_option, print_json, print_table
+from vas_core.cli import SizeType, json_option, print_json
+from vas_core.table import print_table
 
 _WITHOUT_RADIX = ("linear", "pairwise", "sloav", "two-phase")
 _WITH_RADIX = ("tuna", "sloav2")

@@ -11,10 +11,10 @@ from vas_cluster.discover.client import SeenServer, read_client
 from vas_cluster.discover.draft import draft
 from vas_cluster.discover.server import Ask, SeenMachine, ask_server
 from vas_cluster.loading import parse_cluster
-from vas_cluster.problem import ClusterProblems
 from vas_core.cli import note
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.files import write_atomically
+from vas_core.problems import DocumentProblems
 from vas_core.process import run
 from vas_core.root import Root
 
@@ -79,7 +79,7 @@ def _ask(reach: str, address: str) -> Ask:
 def _check(text: str, out: Path | None) -> int:
     try:
         parse_cluster(text, out or "the draft")
-    except ClusterProblems as wrong:
+    except DocumentProblems as wrong:
         note(f"vas: {wrong}")
         return ExitStatus.DIFFERENT
     return ExitStatus.DONE

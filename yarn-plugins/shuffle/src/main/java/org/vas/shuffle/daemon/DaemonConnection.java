@@ -72,8 +72,9 @@ final class DaemonConnection implements Closeable {
 
   /** Returns sizes and checksums of a segment, and its bytes if there are at most {@code hold}. */
   LookedSegment look(SegmentAddress at, int hold, boolean verify) throws IOException {
-    ByteBuffer body = at.put(job, Integer.BYTES + 1).putInt(hold).put((byte) (verify ? 1 : 0));
-    ByteBuffer answer = ask(LOOK, at.host(body), LOOKED);
+    byte[] what = ByteBuffer.allocate(Integer.BYTES + 1)
+        .putInt(hold).put((byte) (verify ? 1 : 0)).array();
+    ByteBuffer answer = ask(LOOK, at.request(job, what), LOOKED);
     long stored = answer.getLong();
     long raw = answer.getLong();
     int count = answer.getInt();
@@ -95,8 +96,9 @@ final class DaemonConnection implements Closeable {
   /** Fills a part of a buffer with the bytes of a segment from {@code offset} on. */
   void read(SegmentAddress at, long offset, byte[] buffer, int start, int length)
       throws IOException {
-    ByteBuffer body = at.put(job, Long.BYTES + Integer.BYTES).putLong(offset).putInt(length);
-    int following = ask(READ, at.host(body), DATA).getInt();
+    byte[] what = ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
+        .putLong(offset).putInt(length).array();
+    int following = ask(READ, at.request(job, what), DATA).getInt();
     if (following != length) {
       throw new IOException(at + ": " + following + " bytes for " + length);
     }

@@ -44,24 +44,19 @@ public final class SegmentAddress {
         Integer.parseInt(names[3]));
   }
 
-  /** Begins a request: the map, the partition, and room for what follows and the host. */
-  ByteBuffer put(JobID job, int more) throws IOException {
+  /**
+   * Returns the body of a request for this segment.
+   *
+   * @param what is asked of it, as the kind of the request has it
+   */
+  byte[] request(JobID job, byte[] what) throws IOException {
     byte[] name = host.getBytes(StandardCharsets.US_ASCII);
     if (name.length == 0 || name.length > LONGEST_HOST) {
       throw new IOException(this + ": nobody knows where the map ran");
     }
-    return ByteBuffer.allocate(12 + 3 * Integer.BYTES + more + 1 + name.length)
+    return ByteBuffer.allocate(12 + 3 * Integer.BYTES + what.length + 1 + name.length)
         .put(Proofs.jobBytes(job)).putInt(map.getTaskID().getId()).putInt(map.getId())
-        .putInt(partition);
-  }
-
-  /** Ends a request; returns its bytes. */
-  byte[] host(ByteBuffer request) {
-    byte[] name = host.getBytes(StandardCharsets.US_ASCII);
-    request.put((byte) name.length).put(name).flip();
-    byte[] whole = new byte[request.remaining()];
-    request.get(whole);
-    return whole;
+        .putInt(partition).put(what).put((byte) name.length).put(name).array();
   }
 
   @Override
