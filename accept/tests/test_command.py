@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -75,17 +77,27 @@ def test_a_check_that_fails_is_status_3_and_a_page_says_what_to_do(
     assert list(site.lab.mount.iterdir()) == []
 
 
+@contextmanager
+def _programs_run_by(python: str, directory: Path) -> Iterator[None]:
+    """The stand-in's programs, run by another Python meanwhile."""
+    texts = {program: program.read_text() for program in directory.iterdir()}
+    for program, text in texts.items():
+        program.write_text(text.replace(sys.executable, python))
+    yield
+    for program, text in texts.items():
+        program.write_text(text)
+
+
 @pytest.mark.unhurried
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 def test_checks_as_an_ordinary_user(site: AcceptSite) -> None:
     python = _python_for_all()
     for path in (*_parents(site.lab.state_dir), site.lab.mount):
         path.chmod(path.stat().st_mode | 0o755)
-    for program in site.lab.bin.iterdir():
-        program.write_text(program.read_text().replace(sys.executable, python))
     site.lab.socket.chmod(0o777)
     (site.lab.state_dir / "board").chmod(0o666)
-    told = json.loads(site.accept("--as", "nobody", "--json", *QUICK, python=python).stdout)
+    with _programs_run_by(python, site.lab.bin):
+        told = json.loads(site.accept("--as", "nobody", "--json", *QUICK, python=python).stdout)
     seen = [(each["check"], each["user"], each["status"]) for each in told["checks"]]
     mine, theirs = seen[: len(seen) // 2], seen[len(seen) // 2 :]
     assert [(c, s) for c, _, s in mine] == [(c, s) for c, _, s in theirs]
