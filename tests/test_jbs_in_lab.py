@@ -38,7 +38,7 @@ JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
 SORT = {"mapreduce.job.reduces": "3"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
-LITTLE_MEMORY = {"mapreduce.reduce.memory.totalbytes": "4000000"}
+LITTLE_MEMORY = {"mapreduce.reduce.memory.totalbytes": "400000"}
 METRICS = "http://127.0.0.1:13564/metrics"
 
 
