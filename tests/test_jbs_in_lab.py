@@ -5,23 +5,15 @@ The daemon is built by `./vas build` where a Rust compiler is; without it these 
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vas_core.errors import VasError
-from vas_core.polling import poll
 from vas_core.repository import REPOSITORY
-from vas_core.root import Root
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.procfs import processes
-from vas_tests.leftovers import command_line
-from vas_tests.shuffle_runs import ALIKE, digests, run
+from vas_tests.shuffle_runs import digests, run
 from vas_yarn.jobs.job import JobResult
 
 PROGRAM = REPOSITORY / "shuffled/target/release/vas-shuffled"
@@ -38,7 +30,6 @@ JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
 SORT = {"mapreduce.job.reduces": "3"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
-LITTLE_MEMORY = {"mapreduce.reduce.memory.totalbytes": "400000"}
 METRICS = "http://127.0.0.1:13564/metrics"
 
 
@@ -78,13 +69,6 @@ def served_bytes(lab: Lab) -> int:
     return total
 
 
-def daemons(lab: Lab) -> list[int]:
-    """Returns the process numbers of this lab's daemons, one on each guest."""
-    place = f"{lab.spec.state_dir}/"
-    lines = ((process.pid, command_line(process.pid)) for process in processes(Root()))
-    return [pid for pid, line in lines if line.startswith(f"{PROGRAM} ") and place in line]
-
-
 def test_a_sort_gives_what_stock_gives_and_its_bytes_went_by_the_daemons(
     node_lab: Lab, stock: JobResult
 ) -> None:
@@ -104,37 +88,3 @@ def test_segments_that_only_the_job_can_decode(
 ) -> None:
     run(node_lab, ("terasort", "/shuffle/in/rows"), "decoded", SORT | JBS | settings)
     assert digests(node_lab, "decoded") == digests(node_lab, "stock")
-
-
-def test_segments_that_outnumber_the_memory_are_merged_in_passes(
-    node_lab: Lab, stock: JobResult
-) -> None:
-    job = run(node_lab, ("terasort", "/shuffle/in/rows"), "passes", SORT | JBS | LITTLE_MEMORY)
-    assert job.counter("PASSES") > 0
-    assert digests(node_lab, "passes") == digests(node_lab, "stock")
-
-
-def test_daemons_that_are_killed_are_started_again_and_the_job_ends_right(
-    node_lab: Lab, stock: JobResult
-) -> None:
-    before = daemons(node_lab)
-    assert len(before) == len(node_lab.spec.cluster.guests())
-    with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(run, node_lab, ("terasort", "/shuffle/in/rows"), "killed", SORT | JBS)
-        for round_of_kills in range(4):
-            victims = poll(
-                lambda: daemons(node_lab), lambda pids: len(pids) == len(before), 60, "the daemons"
-            )
-            os.kill(victims[round_of_kills % len(victims)], signal.SIGKILL)
-        assert job.result().counter("REDUCE_INPUT_RECORDS") == 400_000
-    assert digests(node_lab, "killed") == digests(node_lab, "stock")
-    poll(lambda: daemons(node_lab), lambda pids: len(pids) == len(before), 60, "the daemons")
-
-
-def test_a_site_without_the_daemon_runs_stock_jobs_and_names_what_is_missing(lab: Lab) -> None:
-    """The lab of all other tests has stock's own service."""
-    lab.run_job(["teragen", "1000", "/jbs/rows"], {"mapreduce.job.maps": "1"})
-    once = {"mapreduce.reduce.maxattempts": "1", "vas.shuffled.patience": "1s"}
-    with pytest.raises(VasError) as failed:
-        lab.run_job(["terasort", "/jbs/rows", "/jbs/out"], ALIKE | JBS | once)
-    assert "vas-shuffled does not answer" in str(failed.value)
