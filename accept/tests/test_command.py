@@ -83,9 +83,11 @@ def _programs_run_by(python: str, directory: Path) -> Iterator[None]:
     texts = {program: program.read_text() for program in directory.iterdir()}
     for program, text in texts.items():
         program.write_text(text.replace(sys.executable, python))
-    yield
-    for program, text in texts.items():
-        program.write_text(text)
+    try:
+        yield
+    finally:
+        for program, text in texts.items():
+            program.write_text(text)
 
 
 @pytest.mark.unhurried
@@ -166,16 +168,17 @@ def _parents(path: Path) -> list[Path]:
 
 
 def _python_for_all() -> str:
-    """A Python of this version that nobody may run: the environment's may be root's own."""
+    """A Python by which nobody may run VAS: the environment, and the clone, may be root's own."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
         become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
         # By a shell: setpriv itself still has root's rights when it starts a program.
-        words = ["sh", "-c", '"$0" -c ""', python]
+        words = ["sh", "-c", '"$0" -c "import vas_accept.commands"', python]
         try:
-            done = subprocess.run([*become, *words], capture_output=True)
+            done = subprocess.run([*become, *words], capture_output=True, env=env)
         except FileNotFoundError:
             pytest.skip("no setpriv")
         if done.returncode == 0:
             return python
-    pytest.skip(f"no {version} that an ordinary user may run")
+    pytest.skip(f"no {version} by which an ordinary user may run VAS from here")
