@@ -111,6 +111,17 @@ def test_one_property_of_the_site_switches_each_plugin_off(tmp_path: Path) -> No
     assert cold.items() >= SHUFFLE.items()
 
 
+def test_a_heap_follows_from_a_jobs_container_and_a_container_from_its_heap(tmp_path: Path) -> None:
+    profile, found = profile_properties("default"), switched(tmp_path)
+    share = float(found["mapreduce.job.heap.memory-mb.ratio"])
+    for kind in ("map", "reduce"):
+        assert f"mapreduce.{kind}.memory.mb" not in found
+        assert "-Xmx" not in found[f"mapreduce.{kind}.java.opts"]
+        assert "-XX:+UseSerialGC" in found[f"mapreduce.{kind}.java.opts"]
+        heap = round(int(profile[f"mapreduce.{kind}.memory.mb"]) * share)
+        assert f"-Xmx{heap}m " in profile[f"mapreduce.{kind}.java.opts"]
+
+
 def test_the_defaults_of_a_site_contradict_nothing(tmp_path: Path) -> None:
     assert contradictions(as_mapping(switched(tmp_path)), None) == []
 

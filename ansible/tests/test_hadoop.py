@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from modules import load
 
 from vas_ansible.hadoop import LIMIT_USERS, PROGRAMS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
@@ -17,7 +18,8 @@ from vas_yarn.lint.rules import contradictions
 from vas_yarn.site_files import as_mapping
 from vas_yarn.submit.master import why_not
 
-SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
+EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
+SITE = load_cluster(EXAMPLE)
 
 
 def properties(text: str) -> dict[str, str]:
@@ -127,3 +129,24 @@ def test_S1_hadoop_believes_names_only_where_the_map_says_why(
     site = SITE.model_copy(update={"yarn": yarn})
     files = site_files(site, "vas01.hpc.example", Choices(executor=True, realm=realm))
     assert properties(files["yarn-site.xml"]).get(LIMIT_USERS) == limited
+
+
+@pytest.mark.parametrize(
+    ("written", "property_"),
+    [
+        ("vas.containers.reuse: off", ("vas.containers.reuse", "off")),
+        ("vas.containers.reuse: on", ("vas.containers.reuse", "on")),
+        ("vas.shuffle.enabled: false", ("vas.shuffle.enabled", "false")),
+        ("vas.placement.enabled: no", ("vas.placement.enabled", "false")),
+    ],
+)
+def test_a_switch_is_hadoops_word_however_yaml_reads_it(
+    written: str, property_: tuple[str, str]
+) -> None:
+    made = load("filter/vas_configuration.py").vas_configuration(
+        EXAMPLE, "vas01.hpc.example", plugins=True, properties=yaml.safe_load(written)
+    )
+    found: dict[str, str] = {}
+    for text in made.values():
+        found |= properties(text)
+    assert found[property_[0]] == property_[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ CONFIGURATION = "/etc/vas/hadoop"
 PROGRAMS = "/usr/lib/vas"
 STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
+_HEAP = re.compile(r"-Xmx\S+\s*")
+_HEAP_SHARE = "0.75"
 NODE_GROUP = "/system.slice/vas-nodemanager.service"
 CHILD_ARGUMENTS = f"{CONFIGURATION}/vas-child.args"
 """The argument file of every container's JVM: the archive of classes, and the class path."""
@@ -66,11 +69,25 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
         properties[LIMIT_USERS] = "false"
     properties |= _kerberos(choices.realm) if choices.realm else {}
     properties |= _class_archive() if choices.class_archive else {}
-    properties |= profile_properties("default") if choices.plugins else {}
+    properties |= _profile() if choices.plugins else {}
     files = by_file(_plugins_in_force(properties | dict(choices.properties), choices))
     if node != cluster.yarn.resourcemanager.name:
         del files[QUEUES]
     return {name: configuration_xml(dict(sorted(files[name].items()))) for name in sorted(files)}
+
+
+def _profile() -> Properties:
+    """Returns the profile `default` for jobs that say nothing.
+
+    A heap follows from a job's own container, and a container from its heap, as in stock: the
+    profile's sizes are those of Hadoop's default container at this ratio.
+    """
+    found = profile_properties("default") | {"mapreduce.job.heap.memory-mb.ratio": _HEAP_SHARE}
+    for kind in ("map", "reduce"):
+        del found[f"mapreduce.{kind}.memory.mb"]
+        options = f"mapreduce.{kind}.java.opts"
+        found[options] = _HEAP.sub("", found[options])
+    return found
 
 
 def _everywhere(cluster: Cluster) -> Properties:

@@ -136,7 +136,7 @@ def test_a_server_that_was_not_seen_is_to_be_filled_in(tmp_path: Path) -> None:
     rest = [line.split()[3] for line in text.splitlines() if "FILL IN" in line]
     of_one = ["name:", "ha_partner:", "nics:", "storage_devices:", "guests:"]
     assert rest == [*of_one, *of_one, "resourcemanager:"]
-    assert text.count("# Not seen: its name: no route") == 2
+    assert text.count("# Not seen: its name:\\nno route\n") == 2
 
 
 def test_the_command_refuses_what_it_would_overwrite(
@@ -149,3 +149,16 @@ def test_the_command_refuses_what_it_would_overwrite(
     assert there.read_text() == "mine"
     assert run_command(["cluster", "discover", "--reach", "ssh root@oss1"]) == 2
     assert "has no {node}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"ifname": "eth0\\n    a: [b]", "addr_info": [{"local": "192.0.2.1"}]}]',
+        '[{"ifname": "eth0; reboot", "addr_info": [{"local": "192.0.2.1"}]}]',
+        '[{"ifname": "eth0", "addr_info": null}, 7]',
+        '[{"ifname": "eth0", "addr_info": ["192.0.2.1"]}]',
+    ],
+)
+def test_what_is_no_interface_of_the_kernel_is_none(text: str) -> None:
+    assert interface_of(text, "192.0.2.1") is None

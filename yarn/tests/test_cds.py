@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import zipfile
@@ -52,6 +53,21 @@ def made_of(*jars: Path) -> Ingredients:
     classes = jars[0].with_name("classes.txt")
     classes.write_text("Main\n")
     return Ingredients(java_home(), jars, classes)
+
+
+def test_a_release_of_the_same_size_and_time_is_another_one(tmp_path: Path) -> None:
+    """On a site a link leads to the release, and all jars have one time."""
+    link = tmp_path / "plugins"
+    digests = set()
+    for name in ("release-1", "release-2"):
+        (tmp_path / name).mkdir()
+        jar = tmp_path / name / "plugin.jar"
+        jar.write_text(name)
+        os.utime(jar, (0, 0))
+        link.unlink(missing_ok=True)
+        link.symlink_to(name)
+        digests.add(made_of(link / "plugin.jar").digest)
+    assert len(digests) == 2
 
 
 def start(archive: Path, jar: Path, *flags: str) -> subprocess.CompletedProcess[str]:

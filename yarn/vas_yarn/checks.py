@@ -113,7 +113,8 @@ def _class_archive(conf: JobConfiguration, root: Root) -> DoctorFinding:
     except (VasError, OSError) as wrong:
         return _finding("class archive", False, str(wrong), "mend that")
     found = f"{archive[1]}: {state.value}; JDK {wanted.java}"
-    return _finding("class archive", state is ArchiveState.FITS, found, "run `vas cds build`")
+    fix = f"run `JAVA_HOME={wanted.java_home} vas cds build`"
+    return _finding("class archive", state is ArchiveState.FITS, found, fix)
 
 
 def _java(root: Root) -> Path:

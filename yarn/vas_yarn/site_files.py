@@ -16,8 +16,9 @@ from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 
 SITE_FILES = ("core-site.xml", "mapred-site.xml", "yarn-site.xml", "hdfs-site.xml")
-# The role's, which its `hadoop` reads (ansible/roles/hadoop), and the distributions'.
-_DIRECTORIES = (Path("/etc/vas/hadoop"), Path("/etc/hadoop/conf"))
+ROLE_CONFIGURATION = Path("/etc/vas/hadoop")
+"""The directory of the role hadoop, which the role's `hadoop` reads."""
+_DIRECTORIES = (ROLE_CONFIGURATION, Path("/etc/hadoop/conf"))  # the second is the distributions'
 # Hadoop's own table (ConfigUtil), as far as a rule asks for the key.
 _OLD_NAMES = {
     "fs.default.name": "fs.defaultFS",

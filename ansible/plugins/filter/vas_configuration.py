@@ -33,12 +33,20 @@ def vas_configuration(cluster_file: str, node: str, **choices: Any) -> dict[str,
     from vas_cluster import load_cluster
     from vas_core.errors import VasError
 
-    properties = {str(k): str(v) for k, v in choices.pop("properties", {}).items()}
+    properties = {str(k): _text(str(k), v) for k, v in choices.pop("properties", {}).items()}
     try:
         made = Choices(properties=properties, **{k: _plain(v) for k, v in choices.items()})
         return site_files(load_cluster(Path(cluster_file)), node, made)
     except VasError as wrong:
         raise AnsibleFilterError(str(wrong)) from wrong
+
+
+def _text(key: str, value: Any) -> str:
+    """Returns Hadoop's spelling: YAML reads true, yes and on as one value, which is `True` here."""
+    if isinstance(value, bool):
+        words = ("off", "on") if key == "vas.containers.reuse" else ("false", "true")
+        return words[value]
+    return str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from vas_cluster.discover.client import SeenClient, SeenServer
 from vas_cluster.discover.server import SeenMachine
+from vas_core.shown import shown
 from vas_core.sizes import format_size
 
 _PLAIN = re.compile(r"[\w./@-]+")
@@ -21,7 +22,8 @@ def draft(client: SeenClient, machines: Machines) -> str:
     """Returns the text of a map. A line that begins with `# FILL IN` is to be written by hand."""
     names = {server.nid: machine.name for server, machine in machines}
     hosts = (line for each in machines for line in _host(*each, names))
-    return "\n".join((*_lustre(client), "hosts:", *hosts, *_yarn())) + "\n"
+    # What a machine said may hold line ends and escapes: each line stays one.
+    return "\n".join(map(shown, (*_lustre(client), "hosts:", *hosts, *_yarn()))) + "\n"
 
 
 def _lustre(client: SeenClient) -> Iterator[str]:
@@ -41,7 +43,7 @@ def _host(server: SeenServer, machine: SeenMachine, names: dict[str, str | None]
     address = server.nid.partition("@")[0]
     yield f"  # The server of OST {', '.join(map(str, sorted(server.osts)))}."
     for reason in machine.unseen:
-        yield f"  # Not seen: {reason}".replace("\n", " ")
+        yield f"  # Not seen: {reason}"
     yield f"  - address: {_word(address)}"
     yield (
         f"    name: {_word(machine.name)}"

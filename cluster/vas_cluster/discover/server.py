@@ -13,6 +13,8 @@ Ask = Callable[[Sequence[str]], str]
 """Runs a command on the server; returns its output. Raises VasError if it fails."""
 
 _TARGET = re.compile(r"osd-\w+\.(\w+)-OST([0-9a-f]{4})\.mntdev=(\S+)")
+# What the kernel takes as a name and a shell, at the other end of ssh, leaves alone.
+_INTERFACE = re.compile(r"[\w.@:-]{1,15}")
 _MEMORY = re.compile(r"MemTotal:\s+([0-9]+) kB")
 
 
@@ -68,12 +70,22 @@ def _number(text: str) -> int | None:
 
 
 def interface_of(text: str, address: str) -> str | None:
-    """Returns the interface that has an address, from `ip -json address`; None without one."""
+    """Returns the interface that has an address, from `ip -json address`.
+
+    None without one, for a name that the kernel gives no interface, and for another document.
+    """
     try:
         links = json.loads(text or "[]")
     except ValueError:
         return None
-    for link in links if isinstance(links, list) else []:
-        if any(each.get("local") == address for each in link.get("addr_info", [])):
-            return str(link.get("ifname"))
+    for link in filter(_is_mapping, links if isinstance(links, list) else []):
+        found = link.get("addr_info")
+        addresses = filter(_is_mapping, found if isinstance(found, list) else [])
+        if any(each.get("local") == address for each in addresses):
+            name = str(link.get("ifname"))
+            return name if _INTERFACE.fullmatch(name) else None
     return None
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict)

@@ -91,8 +91,9 @@ class Ingredients:
     @cached_property
     def digest(self) -> str:
         """Changes with the JDK, the class list, and any jar's place, path, size or time."""
-        stats = ((jar, jar.stat()) for jar in self.jars)
-        lines = [f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats]
+        # On a site all jars have one time, and a link leads to the release that they are of.
+        stats = ((jar, jar.resolve(), jar.stat()) for jar in self.jars)
+        lines = [f"{jar} {file} {stat.st_size} {stat.st_mtime_ns}" for jar, file, stat in stats]
         text = "\n".join(
             (str(self.java_home.resolve()), self.java, *lines, self.classes.read_text())
         )

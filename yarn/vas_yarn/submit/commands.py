@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
@@ -22,6 +23,7 @@ from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import PROFILES, is_file_name
 from vas_yarn.site_files import (
+    ROLE_CONFIGURATION,
     as_mapping,
     configuration_directory,
     from_options,
@@ -127,7 +129,7 @@ def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
     asked = site | conf | dict(job.options)
     choice = _chosen(job, asked) if profile == "auto" else Choice(profile, "as asked")
     made = plan(job, choice.profile, site, conf)
-    program = next((name for name in ("hadoop", "yarn") if shutil.which(name)), None)
+    program = next(filter(shutil.which, _programs()), None)
     if program is None and not dry_run:
         raise NotHere("no program 'hadoop' on PATH", hint="put Hadoop's bin directory there")
     cluster = load_cluster(default_path()) if default_path().exists() else None
@@ -135,11 +137,20 @@ def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
     return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
 
 
+def _programs() -> Iterator[str]:
+    """The programs that may start the job: the role's first, where its configuration is used."""
+    if os.environ.get("HADOOP_CONF_DIR") == str(ROLE_CONFIGURATION):
+        yield "/usr/lib/vas/bin/hadoop"
+    yield from ("hadoop", "yarn")
+
+
 def _site_properties() -> dict[str, str]:
     """The site's properties, which the client then reads too: it is told where they are."""
     try:
         directory = configuration_directory()
     except BadInput as nowhere:
+        if os.environ.get("HADOOP_CONF_DIR"):  # with another one the job would run elsewhere
+            raise
         note(f"vas: {nowhere}; the profile is compared with nothing")
         return {}
     os.environ["HADOOP_CONF_DIR"] = str(directory)

@@ -15,6 +15,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -35,8 +36,9 @@ final class DecisionFiles {
   static final long MOST_BYTES = 16 << 20;
   /** The most files that are open; the one that was written to longest ago is closed. */
   static final int MOST_OPEN = 256;
-  /** How long a file is kept; older ones of a user go when the next one is created. */
+  /** How long a file is kept; older ones of a user go, once an hour, when one is created. */
   static final Duration KEPT = Duration.ofDays(30);
+  private static final Duration BETWEEN_REMOVALS = Duration.ofHours(1);
   private static final int MOST_PARTS = 100;
   private static final Pattern PLAIN_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._@-]{0,254}\\$?");
   private static final Logger LOG = LoggerFactory.getLogger(DecisionFiles.class);
@@ -46,6 +48,8 @@ final class DecisionFiles {
   /** Empty for an application whose file could not be created, or is full. */
   private final Map<ApplicationId, Optional<FileChannel>> open =
       new LinkedHashMap<>(16, 0.75f, true);
+  /** A user's directory may hold a month of short jobs: it is not listed for each of them. */
+  private final Map<Path, Instant> removedAt = new HashMap<>();
 
   DecisionFiles(Path directory, Runnable leftOut) {
     this.directory = directory;
@@ -110,8 +114,14 @@ final class DecisionFiles {
     }
   }
 
-  private static void removeOld(Path owners) {
-    FileTime oldest = FileTime.from(Instant.now().minus(KEPT));
+  private void removeOld(Path owners) {
+    Instant now = Instant.now();
+    Instant last = removedAt.get(owners);
+    if (last != null && last.plus(BETWEEN_REMOVALS).isAfter(now)) {
+      return;
+    }
+    removedAt.put(owners, now);
+    FileTime oldest = FileTime.from(now.minus(KEPT));
     try (DirectoryStream<Path> files = Files.newDirectoryStream(owners, "application_*.log")) {
       for (Path file : files) {
         if (Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).compareTo(oldest) < 0) {

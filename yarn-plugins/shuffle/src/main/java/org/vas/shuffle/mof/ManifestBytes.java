@@ -109,6 +109,9 @@ final class ManifestBytes {
     long stored = WritableUtils.readVLong(in);
     long raw = WritableUtils.readVLong(in);
     long records = WritableUtils.readVLong(in);
+    if (records == Segment.UNCOUNTED) {
+      throw new ManifestException("a segment whose records nobody counted");
+    }
     int checksums = checksumCount(in, stored);
     if (!keepChecksums) {
       in.skipBytes(checksums * CHECKSUM);

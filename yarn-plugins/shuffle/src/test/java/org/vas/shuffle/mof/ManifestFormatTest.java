@@ -72,6 +72,14 @@ class ManifestFormatTest {
   }
 
   @Test
+  void refusesASegmentWhoseRecordsNobodyCounted() throws IOException {
+    Segment stocks = new Segment(0, 0, 0, 0, 10, 10, Segment.UNCOUNTED, 0);
+    assertMessage("a segment whose records nobody counted",
+        ManifestFormat.encode(Manifest.of("a").partitions(1).runs(1)
+            .files(List.of(new MofFile(ShuffleDirs.PACKED, 10))).segments(List.of(stocks)).build()));
+  }
+
+  @Test
   void refusesWhatDoesNotAddUp() {
     assertRule("a segment beyond its file's end", segment(0, 0, 0, 100_000));
     assertRule("a segment of no partition", segment(3, 0, 0, 10));
