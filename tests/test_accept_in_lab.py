@@ -10,7 +10,7 @@ import pytest
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 def accept(lab: Lab, *words: str) -> tuple[int, dict[str, dict[str, str]]]:

@@ -65,7 +65,7 @@ def test_the_jars_are_built_before_the_lab_needs_them() -> None:
 
 def test_every_test_in_a_lab_is_in_one_of_three_checks(capsys: pytest.CaptureFixture[str]) -> None:
     commands = listed(capsys, "--all")
-    assert "-m 'slow and not long'\n" in commands
+    assert "-m 'slow and not long and not nightly'\n" in commands
     assert "-m 'long and not nightly'\n" in commands
     assert "-m nightly\n" in commands
 

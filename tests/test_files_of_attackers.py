@@ -145,7 +145,9 @@ ATTACKS = [
     # Plans, results and figures of benchmarks.
     Attack("plan_yaml_bomb", text(PLAN, YAML_BOMB), 2, HERE),
     Attack("plan_of_a_terabyte", sparse(PLAN), 2, HERE),
-    Attack("plan_that_is_a_pipe", fifo(PLAN), 2, HERE),
+    Attack(
+        "plan_that_is_a_pipe", fifo(PLAN), 2, HERE, lines=3
+    ),  # a line for each key that it lacks
     Attack("figures_of_a_terabyte", sparse(USL, name="planted.csv"), 2, HERE),
     Attack("figures_that_are_a_pipe", fifo(USL, name="planted.csv"), 2, HERE),
     Attack("figures_not_finite", text(USL, "p,throughput\n1,inf\n2,nan\n"), 2, HERE),

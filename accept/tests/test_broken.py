@@ -177,6 +177,7 @@ def test_a_quota_that_is_none(site: AcceptSite) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("suite", ["filesystem", "symlink"])
 def test_contracts(site: AcceptSite, suite: str) -> None:
     assert "passed" in passed(site.check(f"contract-{suite}"))["seen"]
@@ -184,6 +185,7 @@ def test_contracts(site: AcceptSite, suite: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_shuffle(site: AcceptSite) -> None:
     """Map output needs layouts; a plain directory has none."""
     assert "packed: stock's output, 8 files" in passed(site.check("shuffle"))["seen"]

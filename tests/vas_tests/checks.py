@@ -121,7 +121,7 @@ CHECKS = (
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *_rust(),
     Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
-    Check("lab", _python(*_LAB, "slow and not long"), Extent.USUAL),
+    Check("lab", _python(*_LAB, "slow and not long and not nightly"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
     Check("java, at length", _LONG_JAVA, Extent.CI),
     Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
