@@ -115,7 +115,7 @@ def test_it_ends_with_a_report_and_says_where(
         "vas",
     ]
     for run, arm in zip(runs, arms, strict=True):
-        assert round(run.measures["job_seconds"], 1) == arm["job_seconds"]
+        assert round(run.measures["job_seconds"], 3) == arm["job_seconds"]
         assert run.measures["data_local_maps"] == arm["data_local_maps"]
     assert len({run.time for run in runs}) == len(runs)
     assert read_results(page.with_name("results.jsonl"), say=print) == runs

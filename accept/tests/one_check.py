@@ -64,7 +64,7 @@ def little_room() -> None:
 
 
 def little_quota() -> None:
-    """An ordinary user, for whom there is no quota."""
+    """Makes the check an ordinary user's; the stand-in sets users no quota."""
     little_room()
     os.geteuid = lambda: 65534
 

@@ -68,7 +68,7 @@ class AcceptanceResult:
         return asdict(self)
 
     def lines(self) -> tuple[str, ...]:
-        """Returns what is to be read of it, line by line."""
+        """Returns the lines that a reader of the report gets for this check."""
         if self.status is not AcceptanceStatus.FAILED:
             return (self.seen,)
         said = (("Expected", self.expected), ("Seen", self.seen), ("Means", self.meaning))

@@ -17,6 +17,7 @@ quietly() {
 
 end_dots() {
     [[ -n $1 ]] || return 0
-    kill "$1" 2>/dev/null || true # Ctrl-C is the dots' too
+    # The terminal sends Ctrl-C to the loop that prints dots as well: it may have ended already.
+    kill "$1" 2>/dev/null || true
     printf '\n' >&2
 }

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in the words of whoever wrote it."""
+"""Problems of a document are told in the words that its author wrote."""
 
 from __future__ import annotations
 

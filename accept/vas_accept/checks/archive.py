@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.5
 
 def _released(place: AcceptancePlace) -> str:
     if not place.options.hsm:
-        raise NotApplicable("nothing is to be archived: --hsm")
+        raise NotApplicable("the user did not ask for a file to be archived: --hsm")
     directory = place.own("released")
     path = directory / "file"
     place.run([place.lfs.program, "setstripe", "-S", "64K", "-c", "-1", path])

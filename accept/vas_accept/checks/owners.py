@@ -56,7 +56,7 @@ def _nid(place: AcceptancePlace, ost: int) -> str:
 
 def _failover(place: AcceptancePlace) -> str:
     if not place.options.failover:
-        raise NotApplicable("no failover is to be made: --failover")
+        raise NotApplicable("the user did not ask for a failover: --failover")
     cluster = place.cluster
     before = {ost: _nid(place, ost) for ost in place.osts}
     directory = place.own("failover")

@@ -19,7 +19,7 @@ Machines = Sequence[tuple[SeenServer, SeenMachine]]
 
 
 def draft(client: SeenClient, machines: Machines) -> str:
-    """Returns the text of a map. A line that begins with `# FILL IN` is to be written by hand."""
+    """Returns the text of a map. The administrator writes the lines that begin with `# FILL IN`."""
     names = {server.nid: machine.name for server, machine in machines}
     hosts = (line for each in machines for line in _host(*each, names))
     # What a machine said may hold line ends and escapes: each line stays one.

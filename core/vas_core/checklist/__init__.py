@@ -16,7 +16,7 @@ Tone = Literal["good", "bad", "open"]
 
 @dataclass(frozen=True)
 class ChecklistRow:
-    """The result of one check: its names, its status, and what is to be read of it line by line."""
+    """The result of one check: its names, its status, and the lines that a reader gets."""
 
     cells: tuple[str, ...]
     status: str

@@ -20,9 +20,8 @@ public interface ReuseConf {
   ConfKey<Duration> IDLE_TIME = ConfKey.duration("vas.containers.reuse.idle-time", "3s", "0ms", "10m",
       "How long a container may wait for a task before it is given back.");
 
-  ConfKey<Duration> LOCALITY_DELAY = ConfKey.duration("vas.containers.reuse.locality-delay", "20s",
+  ConfKey<Duration> LOCALITY_DELAY = ConfKey.duration("vas.containers.reuse.locality-delay", "500ms",
       "0ms", "10m",
       "How long a waiting container takes only map tasks that have their data on its host. After"
-          + " that it takes those of its rack, and after twice that any. The default is that of"
-          + " vas.placement.node-wait.");
+          + " that it takes those of its rack, and after twice that any.");
 }
