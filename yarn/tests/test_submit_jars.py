@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,3 +60,15 @@ def test_a_jar_with_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace("ä".encode(), b"\xff\xff"))
     with pytest.raises(BadInput, match="cannot be read as a jar: 'utf-8' codec"):
         find_entry(path, [])
+
+
+def test_a_list_of_members_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.jar"
+    huge.write_bytes(struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 17 << 20, 0, 0))
+    with pytest.raises(BadInput, match="the list of its members has more than 16 MiB"):
+        find_entry(huge, [])
+
+
+def test_a_device_is_no_jar() -> None:
+    with pytest.raises(BadInput, match="not a file"):
+        find_entry(Path("/dev/zero"), [])

@@ -7,10 +7,13 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from vas_core.errors import BadInput
+from vas_core.reading import open_given
 from vas_core.sizes import format_size
 
 # What zipfile lets through of a jar that is broken. RuntimeError: a password or compression that it
@@ -35,6 +38,8 @@ _END_MAGIC = b"PK\5\6"
 _LONGEST_END = _END.size + (1 << 16)
 _LOCATOR_BYTES = 20
 _LOCATOR_MAGIC = b"PK\6\7"
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_END_64_MAGIC = b"PK\6\6"
 
 
 def read_member(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo, jar: Path) -> bytes:
@@ -51,26 +56,41 @@ def read_member(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo, jar: Pa
     return read
 
 
-def check_directory(stream: BinaryIO, jar: Path) -> None:
-    """Checks the size of a jar's list of members, which zipfile reads whole. Raises BadInput.
+@contextmanager
+def open_jar(jar: Path) -> Iterator[zipfile.ZipFile]:
+    """Opens a jar. Raises BadInput if it is a device or its list of members too long.
 
-    The record at a zip's end has it (APPNOTE.TXT, 4.3.16). A zip of more than 65,535 members has
-    a second one, and is refused.
+    Raises those of BROKEN_JAR for what is no jar.
     """
+    with os.fdopen(open_given(jar), "rb") as stream:
+        _check_directory(stream, jar)
+        with zipfile.ZipFile(stream) as archive:
+            yield archive
+
+
+def _check_directory(stream: BinaryIO, jar: Path) -> None:
+    """Checks the size of a jar's list of members, which zipfile reads whole. Raises BadInput."""
     length = stream.seek(0, os.SEEK_END)
-    start = stream.seek(max(0, length - _LONGEST_END - _LOCATOR_BYTES))
-    tail = stream.read(_LONGEST_END + _LOCATOR_BYTES)
+    stream.seek(max(0, length - _LONGEST_END - _END_64.size - _LOCATOR_BYTES))
+    tail = stream.read()
     # zipfile's own order: the record without a comment, else the last one.
     at = len(tail) - _END.size
     if at < 0 or tail[at : at + 4] != _END_MAGIC or tail[-2:] != b"\0\0":
         at = tail.rfind(_END_MAGIC)
     if at < 0 or at + _END.size > len(tail):
         raise zipfile.BadZipFile("File is not a zip file")
-    size = _END.unpack_from(tail, at)[5]
-    locator = tail[max(0, at - _LOCATOR_BYTES) : at]
-    if start + at >= _LOCATOR_BYTES and locator.startswith(_LOCATOR_MAGIC):
-        raise BadInput("has more than 65,535 members", where=str(jar), hint=_SPLIT)
+    size = _size_of_many(tail[:at], jar) or _END.unpack_from(tail, at)[5]
     if size > _MOST_OF_DIRECTORY:
         what = f"the list of its members has more than {format_size(_MOST_OF_DIRECTORY)}"
         raise BadInput(what, where=str(jar), hint=_SPLIT)
     stream.seek(0)
+
+
+def _size_of_many(before: bytes, jar: Path) -> int | None:
+    """The size in the second record of a jar of more than 65,535 members (APPNOTE.TXT, 4.3.14)."""
+    if not before[-_LOCATOR_BYTES:].startswith(_LOCATOR_MAGIC):
+        return None
+    record = before[-_LOCATOR_BYTES - _END_64.size : -_LOCATOR_BYTES]
+    if len(record) < _END_64.size or not record.startswith(_END_64_MAGIC):
+        raise BadInput("the end of its list of members is damaged", where=str(jar), hint=_SPLIT)
+    return int(_END_64.unpack(record)[8])

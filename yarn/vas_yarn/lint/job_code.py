@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_core.reading import open_given
 from vas_core.sizes import format_size
-from vas_yarn.job_jar import BROKEN_JAR, check_directory, read_member
+from vas_yarn.job_jar import BROKEN_JAR, open_jar, read_member
 from vas_yarn.lint.class_file import PUT_STATIC, ClassFile, NotAClass, Use
 
 # A job's own classes have some megabytes; a jar of everything that it uses, some ten.
@@ -104,10 +102,8 @@ def read_jar(jar: Path, packages: tuple[str, ...] = ()) -> JarCode:
     """Reads the classes of a jar, or those of some packages. Raises BadInput."""
     reader = _JarReader(jar, tuple(f"{name.replace('.', '/').rstrip('/')}/" for name in packages))
     try:
-        with os.fdopen(open_given(jar), "rb") as stream:
-            check_directory(stream, jar)
-            with zipfile.ZipFile(stream) as archive:
-                reader.read(archive)
+        with open_jar(jar) as archive:
+            reader.read(archive)
     except BROKEN_JAR as wrong:
         what = f"cannot be read as a jar: {str(wrong) or 'too little memory'}"
         raise BadInput(what, where=str(jar), hint="name the jar of a job") from wrong

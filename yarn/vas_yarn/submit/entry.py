@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_yarn.job_jar import BROKEN_JAR, read_member
+from vas_yarn.job_jar import BROKEN_JAR, open_jar, read_member
 
 _MANIFEST = "META-INF/MANIFEST.MF"
 # A class of this name in a class file's constants: its first argument is a program's name.
@@ -34,7 +33,7 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     Raises BadInput if the jar cannot be read, or if neither names a class.
     """
     try:
-        with zipfile.ZipFile(jar) as archive:
+        with open_jar(jar) as archive:
             named = main_class(read_member(archive, _MANIFEST, jar).decode("utf-8", "replace"))
             if named is None and not words:
                 hint = "give one behind the jar: `vas submit JAR CLASS ...`"

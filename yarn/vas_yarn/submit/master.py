@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_core.reading import open_given, read_limited
-from vas_yarn.job_jar import BROKEN_JAR, check_directory
+from vas_core.reading import read_limited
+from vas_yarn.job_jar import BROKEN_JAR, open_jar
 from vas_yarn.site_files import JobConfiguration
 
 REUSE_KEY = "vas.containers.reuse"
@@ -91,9 +90,7 @@ def _our_jars(entry: str) -> Iterator[Path]:
 
 def _holds_master(jar: Path) -> bool:
     try:
-        with os.fdopen(open_given(jar), "rb") as stream:
-            check_directory(stream, jar)
-            with zipfile.ZipFile(stream) as archive:
-                return _CLASS_FILE in archive.namelist()
+        with open_jar(jar) as archive:
+            return _CLASS_FILE in archive.namelist()
     except (*BROKEN_JAR, BadInput):
         return False

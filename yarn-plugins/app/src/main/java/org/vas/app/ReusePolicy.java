@@ -38,8 +38,13 @@ final class ReusePolicy {
         : Optional.of("Hadoop " + version + " is not known to VasAppMaster, which knows 3.5");
   }
 
-  /** Returns why a job's containers run one task each; empty when they may run several. */
-  static Optional<String> refusal(Configuration job) {
+  /**
+   * Returns why a job's containers run one task each; empty when they may run several.
+   *
+   * @param installed where the job's classes come from: those of Hadoop's packages are Hadoop's
+   *     only if the nodes have them
+   */
+  static Optional<String> refusal(Configuration job, InstalledClasses installed) {
     String word = ReuseConf.REUSE.get(job);
     if (word.equals("off")) {
       return Optional.of(ReuseConf.REUSE.name() + " is off");
@@ -61,16 +66,17 @@ final class ReusePolicy {
     if (job.getInt(MRJobConfig.MR_NUM_OPPORTUNISTIC_MAPS_PERCENT, 0) > 0) {
       return Optional.of(MRJobConfig.MR_NUM_OPPORTUNISTIC_MAPS_PERCENT + " is set");
     }
-    return word.equals("on") ? Optional.empty() : unknownClass(job);
+    return word.equals("on") ? Optional.empty() : unknownClass(job, installed);
   }
 
-  private static Optional<String> unknownClass(Configuration job) {
+  private static Optional<String> unknownClass(Configuration job, InstalledClasses installed) {
     for (Map.Entry<String, String> entry : job) {
       String key = entry.getKey();
       if (KEYS.matcher(key).matches()) {
         String value = job.get(key, "");
-        Optional<String> name = unknown(CLASS_NAME, value)
-            .or(() -> ONLY_CLASSES.matcher(key).matches() ? unknown(WORD, value) : Optional.empty());
+        Optional<String> name = unknown(CLASS_NAME, value, installed)
+            .or(() -> ONLY_CLASSES.matcher(key).matches() ? unknown(WORD, value, installed)
+                : Optional.empty());
         if (name.isPresent()) {
           return Optional.of(key + " names " + name.get() + ", which may leave something behind;"
               + " set " + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
@@ -80,11 +86,15 @@ final class ReusePolicy {
     return Optional.empty();
   }
 
-  private static Optional<String> unknown(Pattern names, String value) {
+  private static Optional<String> unknown(Pattern names, String value, InstalledClasses installed) {
     Matcher found = names.matcher(value);
     while (found.find()) {
-      if (!KNOWN.matcher(found.group()).matches()) {
-        return Optional.of(found.group());
+      String name = found.group();
+      if (!KNOWN.matcher(name).matches()) {
+        return Optional.of(name);
+      }
+      if (installed.isReplaced(name)) {
+        return Optional.of(name + " of the job's own files, not of the nodes'");
       }
     }
     return Optional.empty();

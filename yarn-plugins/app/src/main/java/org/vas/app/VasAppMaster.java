@@ -1,5 +1,6 @@
 package org.vas.app;
 
+import java.nio.file.Paths;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -52,7 +53,9 @@ public final class VasAppMaster extends MRAppMaster {
       Thread.setDefaultUncaughtExceptionHandler(new YarnUncaughtExceptionHandler());
       JobConf job = new JobConf(new YarnConfiguration());
       job.addResource(new Path(MRJobConfig.JOB_CONF_FILE));
-      Optional<String> refusal = ReusePolicy.refusal(job)
+      InstalledClasses installed = new InstalledClasses(VasAppMaster.class.getClassLoader(),
+          Paths.get(variable(Environment.PWD.name())), job);
+      Optional<String> refusal = ReusePolicy.refusal(job, installed)
           .or(() -> ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
       if (refusal.isPresent()) {
         LOG.info("Each task has a container of its own: {}", refusal.get());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
@@ -17,11 +18,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReusePolicyTest {
   private final Configuration job = new Configuration(false);
 
+  private Optional<String> refusal() {
+    return ReusePolicy.refusal(job, installed(job));
+  }
+
+  private static InstalledClasses installed(Configuration conf) {
+    ClassLoader loader = ReusePolicyTest.class.getClassLoader();
+    return new InstalledClasses(loader, Path.of("/nonexistent"), conf);
+  }
+
   @Test
   void autoTakesHadoopsClassesAndOurs() {
     job.set("mapreduce.job.map.class", "org.apache.hadoop.examples.terasort.TeraGen$SortGenMapper");
     job.set("mapreduce.job.map.output.collector.class", "org.vas.shuffle.map.LustreCollector");
-    assertEquals(Optional.empty(), ReusePolicy.refusal(job));
+    assertEquals(Optional.empty(), refusal());
   }
 
   @ParameterizedTest
@@ -36,17 +46,17 @@ class ReusePolicyTest {
       "mapreduce.mapper.multithreadedmapper.mapclass"})
   void autoRefusesAClassOfTheJob(String key) {
     job.set(key, "org.example.Counts");
-    String reason = ReusePolicy.refusal(job).orElseThrow();
+    String reason = refusal().orElseThrow();
     assertTrue(reason.contains(key) && reason.contains("org.example.Counts"), reason);
     job.set("vas.containers.reuse", "on");
-    assertEquals(Optional.empty(), ReusePolicy.refusal(job));
+    assertEquals(Optional.empty(), refusal());
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"io.serializations", "io.compression.codecs"})
   void autoRefusesAClassAmongOthers(String key) {
     job.set(key, "org.apache.hadoop.io.serializer.WritableSerialization, org.example.Mine");
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
+    assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
 
   @ParameterizedTest
@@ -54,9 +64,9 @@ class ReusePolicyTest {
       "mapred.reducer.class", "io.compression.codecs", "io.serializations"})
   void autoRefusesAClassWithoutAPackage(String key) {
     job.set(key, "WordCount$Mapper");
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("WordCount$Mapper"));
+    assertTrue(refusal().orElseThrow().contains("WordCount$Mapper"));
     job.set(key, "org.apache.hadoop.io.Text,Mine");
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(" Mine,"));
+    assertTrue(refusal().orElseThrow().contains(" Mine,"));
   }
 
   @ParameterizedTest
@@ -65,7 +75,7 @@ class ReusePolicyTest {
       "org.vastly.Mine"})
   void autoRefusesOthersWhosePackageBeginsAsHadoops(String name) {
     job.set("mapreduce.job.map.class", name);
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(name));
+    assertTrue(refusal().orElseThrow().contains(name));
   }
 
   @ParameterizedTest
@@ -75,24 +85,24 @@ class ReusePolicyTest {
       "mapreduce.join.expr, 'inner(tbl(org.example.Mine,\"/in\"))'"})
   void autoRefusesAClassInTheSettingsOfHadoopsLibraries(String key, String value) {
     job.set(key, value);
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
+    assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
 
   @Test
   void autoRefusesAMapperWithoutAPackageOfOneOfSeveralInputs() {
     job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;Mine,/in/b;Other");
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(" Mine,"));
+    assertTrue(refusal().orElseThrow().contains(" Mine,"));
   }
 
   @Test
   void autoRefusesAMapperOfOneOfSeveralInputs() {
     job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;org.example.Mine");
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
+    assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
 
   @Test
   void autoTakesTheDefaultsOfHadoop() {
-    assertEquals(Optional.empty(), ReusePolicy.refusal(new JobConf()));
+    assertEquals(Optional.empty(), ReusePolicy.refusal(new JobConf(), installed(new JobConf())));
   }
 
   @ParameterizedTest
@@ -101,7 +111,7 @@ class ReusePolicyTest {
   void whatCannotBeDoneIsRefusedEvenWhenOn(String key) {
     job.set("vas.containers.reuse", "on");
     job.setBoolean(key, true);
-    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(key));
+    assertTrue(refusal().orElseThrow().contains(key));
   }
 
   @Test
@@ -116,7 +126,7 @@ class ReusePolicyTest {
   @Test
   void offIsSaid() {
     job.set("vas.containers.reuse", "off");
-    assertEquals(Optional.of("vas.containers.reuse is off"), ReusePolicy.refusal(job));
+    assertEquals(Optional.of("vas.containers.reuse is off"), refusal());
   }
 
   @Test

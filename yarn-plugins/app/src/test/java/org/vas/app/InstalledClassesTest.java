@@ -1,0 +1,122 @@
+package org.vas.app;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class InstalledClassesTest {
+  private static final String NAME = "org.apache.hadoop.examples.Sum";
+
+  @TempDir Path directory;
+  private final Configuration job = new Configuration(false);
+  private Path nodes;
+  private Path container;
+
+  @BeforeEach
+  void makeDirectories() throws IOException {
+    nodes = Files.createDirectory(directory.resolve("nodes"));
+    container = Files.createDirectory(directory.resolve("container"));
+  }
+
+  @Test
+  void aClassOfTheNodesIsNotReplaced() throws IOException {
+    assertFalse(replaced(jar(nodes.resolve("a.jar"), "one")));
+  }
+
+  @Test
+  void aClassThatIsNowhereIsNotReplaced() throws IOException {
+    assertFalse(replaced());
+  }
+
+  @Test
+  void aJobsSameJarIsNotReplaced() throws IOException {
+    assertFalse(replaced(jar(container.resolve("job.jar"), "one"),
+        jar(nodes.resolve("a.jar"), "one")));
+  }
+
+  @Test
+  void aJobsOtherJarReplaces() throws IOException {
+    assertTrue(replaced(jar(container.resolve("job.jar"), "other"),
+        jar(nodes.resolve("a.jar"), "one")));
+  }
+
+  @Test
+  void aJobsOnlyJarReplaces() throws IOException {
+    assertTrue(replaced(jar(container.resolve("job.jar"), "one"),
+        jar(container.resolve("same.jar"), "one")));
+  }
+
+  @Test
+  void aJobsJarBehindTheNodesIsNotLoaded() throws IOException {
+    assertFalse(replaced(jar(nodes.resolve("a.jar"), "one"),
+        jar(container.resolve("job.jar"), "other")));
+  }
+
+  @Test
+  void aJobsClassFileReplaces() throws IOException {
+    Path classes = container.resolve("job.jar/classes");
+    Path file = classes.resolve(NAME.replace('.', '/') + ".class");
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, "one");
+    assertTrue(replaced(classes, jar(nodes.resolve("a.jar"), "one")));
+  }
+
+  @Test
+  void aLocalisedHadoopIsTheNodes() throws IOException {
+    Files.createDirectory(container.resolve("hadoop"));
+    Path jar = jar(container.resolve("hadoop/a.jar"), "one");
+    assertTrue(replaced(jar));
+    job.set("mapreduce.application.framework.path", "hdfs:/mr/hadoop-3.5.0.tar.gz#hadoop");
+    assertFalse(replaced(jar));
+    job.set("mapreduce.application.framework.path", "hdfs:/mr/hadoop");
+    assertFalse(replaced(jar));
+  }
+
+  @Test
+  void autoSaysWhichClassIsTheJobs() throws IOException {
+    job.set("mapreduce.job.map.class", NAME);
+    URL[] path = {jar(container.resolve("job.jar"), "one").toUri().toURL()};
+    try (URLClassLoader loader = new URLClassLoader(path, null)) {
+      Optional<String> why = ReusePolicy.refusal(job, new InstalledClasses(loader, container, job));
+      assertTrue(why.orElseThrow().contains(NAME + " of the job's own files"), why.toString());
+    }
+  }
+
+  private boolean replaced(Path... classPath) throws IOException {
+    URL[] path = new URL[classPath.length];
+    for (int i = 0; i < path.length; i++) {
+      path[i] = url(classPath[i]);
+    }
+    try (URLClassLoader loader = new URLClassLoader(path, null)) {
+      return new InstalledClasses(loader, container, job).isReplaced(NAME);
+    }
+  }
+
+  private static URL url(Path path) throws MalformedURLException {
+    return path.toUri().toURL();
+  }
+
+  private static Path jar(Path path, String bytes) throws IOException {
+    try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(path))) {
+      JarEntry entry = new JarEntry(NAME.replace('.', '/') + ".class");
+      entry.setTime(0);
+      jar.putNextEntry(entry);
+      jar.write(bytes.getBytes(UTF_8));
+    }
+    return path;
+  }
+}
