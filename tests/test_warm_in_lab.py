@@ -170,6 +170,19 @@ def test_off_gives_each_task_a_container(lab: Lab, cold: JobResult) -> None:
     assert len(containers) == MAPS + REDUCERS
 
 
+def test_auto_gives_tasks_of_the_jobs_own_jar_a_container_each(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    with faulty_job(lab, "warm-auto", conf=WARM | {"vas.containers.reuse": "auto"}) as job:
+        result = job.succeeded()
+    assert digests(lab, "warm-auto") == output
+    containers = {each["assignedContainerId"] for each in attempts(lab, result).values()}
+    assert len(containers) == MAPS + REDUCERS
+    text = command(lab, "yarn.client.cli.LogsCLI", "-applicationId", result.application_id)
+    assert "org.vas.workloads.probe.ShuffleProbe" in text
+    assert " of the job's own files, not of the nodes'" in text
+
+
 def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
     lab: Lab, output: dict[str, str]
 ) -> None:

@@ -56,6 +56,7 @@ def _run(lab: Lab, profile: str, lists: Path) -> None:
         str(_PROBE),
         "org.vas.workloads.probe.ShuffleProbe",
         *options,
+        *(() if profile == "off" else ("-Dvas.containers.reuse=on",)),
         "-Dmapreduce.job.reduces=2",
     ]
     vas(lab, "submit", "--profile", profile, *job, f"/classes/{profile}")
