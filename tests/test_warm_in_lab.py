@@ -25,7 +25,7 @@ from vas_tests.faults import (
     finished,
 )
 from vas_tests.in_lab import history
-from vas_tests.warm import COLD, MAPS, WARM, command, is_held, jvms
+from vas_tests.warm import COLD, MAPS, PATIENT, WARM, command, is_held, jvms
 from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
@@ -179,7 +179,6 @@ def test_auto_gives_tasks_of_the_jobs_own_jar_a_container_each(
     containers = {each["assignedContainerId"] for each in attempts(lab, result).values()}
     assert len(containers) == MAPS + REDUCERS
     text = command(lab, "yarn.client.cli.LogsCLI", "-applicationId", result.application_id)
-    assert "org.vas.workloads.probe.ShuffleProbe" in text
     assert " of the job's own files, not of the nodes'" in text
 
 
@@ -217,6 +216,36 @@ def test_a_jvm_whose_task_left_a_thread_ends_and_the_reason_is_counted(
     assert digests(lab, "warm-thread") == output
 
 
+def test_a_jvm_killed_as_it_takes_its_next_task_costs_that_attempt_alone(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    # A JVM opens the logs of the attempt that it was promised, and then fetches it. These logs are
+    # pipes that nobody reads, so it stays between the two.
+    points = [
+        Point(f"m{task}", "VasChild", "rename", f"m_00000{task}_0.*{MANIFEST}") for task in (0, 1)
+    ]
+    conf = PATIENT | {"mapreduce.job.running.map.limit": "2"}
+    with faulty_job(lab, "warm-takes", *points, conf=conf) as job:
+        first = job.held("m0")
+        job.held("m1")
+        pipes = [
+            directory / f"stdout-attempt_{job.number}_m_000002_0"
+            for directory in lab.spec.state_dir.glob(f"nodes/*/logs/{job.application}/container_*")
+        ]
+        for pipe in pipes:
+            os.mkfifo(pipe)
+        job.release("m0")
+        poll(job.attempts, lambda found: "m_000002_0" in found, PATIENCE_SECONDS, "the promise")
+        (taking,) = (pid for pid in jvms(job) if is_held(pid, first.pid))
+        os.kill(taking, signal.SIGKILL)
+        for pipe in pipes:
+            pipe.unlink()
+        job.release("m1")
+        job.succeeded()
+        assert set(job.failed()) == {"m_000002_0"}
+    assert digests(lab, "warm-takes") == output
+
+
 def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
     lab: Lab, output: dict[str, str]
 ) -> None:
@@ -233,8 +262,7 @@ def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
 
 def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str, str]) -> None:
     point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
-    patient = WARM | {"vas.containers.reuse.idle-time": "10m"}
-    with faulty_job(lab, "warm-idle", point, conf=patient) as job:
+    with faulty_job(lab, "warm-idle", point, conf=PATIENT) as job:
         held = job.held("last")
         finished(job, {f"m_{task:06}_0" for task in range(MAPS - 1)})
         waiting = [pid for pid in jvms(job) if not is_held(pid, held.pid)]
@@ -251,8 +279,7 @@ def test_jvms_that_hang_while_they_wait_are_ended_and_get_no_task(
     lab: Lab, output: dict[str, str]
 ) -> None:
     point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
-    patient = WARM | {"vas.containers.reuse.idle-time": "10m"}
-    with faulty_job(lab, "warm-hung", point, conf=patient) as job:
+    with faulty_job(lab, "warm-hung", point, conf=PATIENT) as job:
         held = job.held("last")
         finished(job, {f"m_{task:06}_0" for task in range(MAPS - 1)})
         waiting = {pid for pid in jvms(job) if not is_held(pid, held.pid)}
@@ -270,7 +297,7 @@ def test_jvms_that_hang_while_they_wait_are_ended_and_get_no_task(
 def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
     lab: Lab, output: dict[str, str]
 ) -> None:
-    conf = WARM | {"mapreduce.map.speculative": "true", "vas.containers.reuse.idle-time": "10m"}
+    conf = PATIENT | {"mapreduce.map.speculative": "true"}
     slow = Point("slow", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
     with faulty_job(lab, "warm-slow", slow, conf=conf) as job:
         held = job.held("slow")

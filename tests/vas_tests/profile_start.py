@@ -1,5 +1,7 @@
 """Prints what the JVMs of a short job spend their start on: `python -m vas_tests.profile_start`.
 
+With a file's name behind it, it also draws a flame graph: docs/warm-start.svg is one.
+
 Each JVM of a job with one map records itself (JFR, a sample each 10 ms), in a lab of its own. A
 sample counts for the innermost frame that has a rule, so a class that is loaded while the
 configuration is read counts as loading. JFR sees Java code alone: what the compilers and the
@@ -10,17 +12,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
+from vas_core.svg.picture import write_picture
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.spec import find_java
+from vas_tests.flame import flame_graph
 from vas_tests.in_lab import inside
 from vas_yarn.profiles import profile_file
 
@@ -33,6 +38,7 @@ _ROLES = {
     "master": "yarn.app.mapreduce.am.env",
     "map": "mapreduce.map.env",
 }
+_HEADINGS = {"client": "Client", "master": "Master", "map": "First JVM of a map"}
 # A JVM that is told to end first writes its recording.
 _PATIENT = {"yarn.nodemanager.sleep-delay-before-sigkill.ms": "5000"}
 _RULES = (
@@ -53,19 +59,23 @@ _RULES = (
 _OTHER = "anything else"
 
 
-def profile() -> None:
-    """Runs the job several times and prints a table for each kind of JVM."""
+def profile(picture: Path | None) -> None:
+    """Runs the job several times and prints a table for each kind of JVM; draws a picture."""
     recordings = _STATE.with_name("recordings")
     shutil.rmtree(recordings, ignore_errors=True)
     options = LabOptions(state_dir=_STATE, hosts=4, properties=_PATIENT)
     with Lab.start(options, tied=True) as lab:
         for number in range(_RUNS):
             _run(lab, recordings / str(number), number)
+    graphs: dict[str, list[list[str]]] = {}
     for role in ("client", *_ROLES):
         # A JVM that is killed while it ends leaves an empty one.
         whole = (path for path in recordings.glob(f"*/{role}/*.jfr") if path.stat().st_size)
         found = [read(path) for path in whole]
         print("\n".join(table(role, found)))
+        graphs[_HEADINGS[role]] = [stack for events in found for stack in stacks_of(events)]
+    if picture:
+        write_picture(flame_graph(graphs), picture, "What a start spends its time on, by samples")
 
 
 def _run(lab: Lab, directory: Path, number: int) -> None:
@@ -119,6 +129,15 @@ def compiled(event: Mapping[str, Any]) -> float:
     return float(text.removeprefix("PT").removesuffix("S")) if text.startswith("PT") else 0.0
 
 
+def stacks_of(events: Iterable[Mapping[str, Any]]) -> Iterator[list[str]]:
+    """Yields each sample's frames as `package.Class.method`, the outermost first."""
+    for event in events:
+        if event["type"] == "jdk.ExecutionSample":
+            frames = (event["values"].get("stackTrace") or {}).get("frames", [])
+            methods = [each["method"] for each in reversed(frames)]
+            yield [f"{each['type']['name']}.{each['name']}".replace("/", ".") for each in methods]
+
+
 def frames_of(values: Mapping[str, Any]) -> list[str]:
     """Returns the classes of a sample's frames, the innermost first."""
     frames = (values.get("stackTrace") or {}).get("frames", [])
@@ -135,4 +154,4 @@ def rule(frames: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    profile()
+    profile(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
