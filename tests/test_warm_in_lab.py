@@ -216,7 +216,7 @@ def test_a_jvm_whose_task_left_a_thread_ends_and_the_reason_is_counted(
     assert digests(lab, "warm-thread") == output
 
 
-def test_a_jvm_killed_as_it_takes_its_next_task_costs_that_attempt_alone(
+def test_a_jvm_killed_as_it_takes_its_next_task_fails_no_attempt(
     lab: Lab, output: dict[str, str]
 ) -> None:
     # A JVM opens the logs of the attempt that it was promised, and then fetches it. These logs are
@@ -242,7 +242,11 @@ def test_a_jvm_killed_as_it_takes_its_next_task_costs_that_attempt_alone(
             pipe.unlink()
         job.release("m1")
         job.succeeded()
-        assert set(job.failed()) == {"m_000002_0"}
+        # It had not begun: nobody is to blame, and the attempt does not count as failed.
+        assert job.failed() == {}
+        again = {name: each.state for name, each in job.attempts().items() if name[0] == "m"}
+        assert again["m_000002_0"] == "KILLED"
+        assert {name for name in again if name[-1] != "0"} == {"m_000002_1"}
     assert digests(lab, "warm-takes") == output
 
 
