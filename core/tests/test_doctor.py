@@ -13,6 +13,7 @@ from vas_cluster.checks import check as cluster_check
 from vas_core import packages
 from vas_core.cli import run_command
 from vas_core.doctor import DoctorFinding, checks, examine
+from vas_core.doctor_lines import finding_lines
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.checks import check as lab_check
@@ -215,3 +216,27 @@ def test_the_table_of_packages_is_packages_tsv() -> None:
     page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
     for package in packages.packages():
         assert f"| {package.why} | `{package.debian}` | `{package.rocky}` |" in page
+
+
+def test_a_narrow_terminal_shows_the_fix_below_and_cuts_no_word() -> None:
+    long = "file /usr/share/OVMF/OVMF_CODE_4M.fd"
+    missing = {"ok": False, "needed_for": "image check", "fix": "apt-get install ovmf (or edk2)"}
+    findings = [
+        DoctorFinding(name="git", ok=True, found="/usr/bin/git", needed_for="x" * 50, fix="-"),
+        DoctorFinding(name="uv", ok=True, found="", needed_for="locks", fix="-"),
+        DoctorFinding(name=long, found="no: the firmware of images", optional=True, **missing),
+    ]
+    assert [text for text, _ in finding_lines(findings, 36)] == [
+        "    CHECK  FOUND",
+        "ok  git    /usr/bin/git",
+        "ok  uv",
+        f"no  {long}",
+        "           no: the firmware of",
+        "           images",
+        "      needed for: image check",
+        "      fix: apt-get install ovmf (or",
+        "        edk2)",
+    ]
+    table = list(finding_lines(findings, None))
+    assert list(finding_lines(findings, 200)) == table
+    assert len(table) == 1 + len(findings)

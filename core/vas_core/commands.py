@@ -9,11 +9,12 @@ import click
 from click.shell_completion import get_completion_class
 
 from vas_core.cli import json_option, note, print_json, vas
-from vas_core.doctor import DoctorFinding, checks, examine
+from vas_core.doctor import checks, examine
+from vas_core.doctor_lines import finding_lines
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.repository import REPOSITORY
 from vas_core.root import Root
-from vas_core.table import print_table
+from vas_core.table import print_lines, terminal_width
 
 
 @click.command()
@@ -32,16 +33,9 @@ def doctor(as_json: bool) -> int:
     if as_json:
         print_json([finding.as_json() for finding in findings])
     else:
-        columns = ("", "CHECK", "FOUND", "NEEDED FOR", "FIX")
-        print_table(columns, (_row(finding) for finding in findings))
+        print_lines(finding_lines(findings, terminal_width()))
     lacking = any(not finding.ok and not finding.optional for finding in findings)
     return ExitStatus.FAILED if lacking else ExitStatus.DONE
-
-
-def _row(finding: DoctorFinding) -> tuple[str, ...]:
-    mark = "ok" if finding.ok else "no" if finding.optional else "--"
-    fix = "" if finding.ok else finding.fix
-    return (mark, finding.name, finding.found, finding.needed_for, fix)
 
 
 @click.command()

@@ -20,8 +20,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     A terminal that is too narrow for it gets it with the widest cells folded. Elsewhere a row is
     one line, and nothing is folded or cut. No line ends in blanks.
     """
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for text, is_head in table_lines(columns, rows, width):
+    print_lines(table_lines(columns, rows, terminal_width()))
+
+
+def terminal_width() -> int | None:
+    """Returns the number of columns of the terminal on stdout; None if there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def print_lines(lines: Iterable[tuple[str, bool]]) -> None:
+    """Prints lines on stdout; those of a head are bold."""
+    for text, is_head in lines:
         click.echo(click.style(text, bold=True) if is_head else text)
 
 

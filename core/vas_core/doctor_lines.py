@@ -1,0 +1,68 @@
+"""The findings of `vas doctor` as lines: a table, or short lines on a narrow terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from vas_core.doctor import DoctorFinding
+from vas_core.shown import shown
+from vas_core.table import table_lines
+
+_COLUMNS = ("", "CHECK", "FOUND", "NEEDED FOR", "FIX")
+# A longer name has a line of its own.
+_NAME = 24
+
+
+def finding_lines(
+    findings: Sequence[DoctorFinding], width: int | None
+) -> Iterator[tuple[str, bool]]:
+    """Yields the lines that show findings, and whether each is a head.
+
+    `width` is the number of columns of the terminal; None for a table, however wide. A terminal
+    that is too narrow for the table gets mark, name and state of each finding, and below one that
+    is missing what needs it and its fix. Words are not cut: only a longer one is wider.
+    """
+    table = list(table_lines(_COLUMNS, map(_row, findings)))
+    if width is None or all(cell_len(text) <= width for text, _ in table):
+        yield from table
+        return
+    names = [len(finding.name) for finding in findings if len(finding.name) <= _NAME]
+    column = max((*names, len("CHECK"))) + 6
+    yield f"{'    CHECK':{column}}FOUND", True
+    for finding in findings:
+        yield from ((line, False) for line in _narrow(finding, column, width))
+
+
+def _mark(finding: DoctorFinding) -> str:
+    return "ok" if finding.ok else "no" if finding.optional else "--"
+
+
+def _row(finding: DoctorFinding) -> tuple[str, ...]:
+    fix = "" if finding.ok else finding.fix
+    return (_mark(finding), finding.name, finding.found, finding.needed_for, fix)
+
+
+def _narrow(finding: DoctorFinding, column: int, width: int) -> Iterator[str]:
+    head = f"{_mark(finding)}  {shown(finding.name)}"
+    if len(head) + 2 > column:
+        yield head
+        head = ""
+    yield from _wrapped(f"{head:{column}}", column, finding.found, width)
+    if not finding.ok:
+        yield from _wrapped("      needed for: ", 8, finding.needed_for, width)
+        yield from _wrapped("      fix: ", 8, finding.fix, width)
+
+
+def _wrapped(first: str, indent: int, text: str, width: int) -> list[str]:
+    lines = textwrap.wrap(
+        shown(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [first.rstrip()]
