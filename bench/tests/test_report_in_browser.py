@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +130,12 @@ def test_a_label_on_a_label_would_be_seen(window: Browser) -> None:
         ' \'<text x="9" y="40">one</text><text x="12" y="42">two</text>\''
     )
     assert "one / two" in window.evaluate(_LABELS_ON_LABELS)
+
+
+def test_the_browser_writes_nothing_to_the_testers_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with browser() as chromium:
+        assert chromium.evaluate("1 + 1") == 2
+    assert list(tmp_path.iterdir()) == []

@@ -125,8 +125,14 @@ def _start(program: str, profile: str, stdin: int, stdout: int) -> subprocess.Po
     # The browser reads descriptor 3 and writes descriptor 4: a shell puts them there.
     script = f'exec "$@" 3<&{stdin} 4>&{stdout}'
     argv = ["bash", "-c", script, "bash", program, *_FLAGS, f"--user-data-dir={profile}"]
+    # Its crash reports and caches would go to the tester's home.
+    usual = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
     process = subprocess.Popen(
-        argv, pass_fds=(stdin, stdout), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        argv,
+        pass_fds=(stdin, stdout),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=usual | {"HOME": profile},
     )
     os.close(stdin)
     os.close(stdout)
