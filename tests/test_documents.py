@@ -57,8 +57,11 @@ def test_every_picture_is_on_a_page() -> None:
 MECHANISMS = (
     *("routing", "provisioning", "placement", "shuffle", "filesystem", "layout"),
     *("affinity", "guests", "image", "lab", "bench", "submit", "alltoallv"),
+    *("accept", "jbs", "warm"),
 )
 STORY_WORDS = 120
+# A picture is on the first screen, or what follows the story: a drawing in letters will do.
+PICTURE_BEFORE_LINE = 45
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -68,6 +71,15 @@ def test_the_page_of_a_mechanism_begins_with_its_story(name: str) -> None:
     other = ("#", "|", "`" * 3, "    ", "- ", "![")
     story = lines[: next(at for at, line in enumerate(lines) if line.startswith(other))]
     assert len(" ".join(story).split()) >= STORY_WORDS
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_page_of_a_mechanism_has_a_picture_near_its_beginning(name: str) -> None:
+    lines = (DOCS / f"{name}.md").read_text().splitlines()[:PICTURE_BEFORE_LINE]
+    drawn = "".join(lines).split("```")[1::2]
+    assert any(line.startswith("![") for line in lines) or any(
+        arrow in drawing for drawing in drawn for arrow in ("──", "-->", "round 1")
+    )
 
 
 def test_the_glossary_is_short() -> None:

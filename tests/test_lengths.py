@@ -10,10 +10,12 @@ import pytest
 
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
+from vas_tests.braces import braced_functions
 
 _FILE_LINES = 400
 _FUNCTION_LINES = 45
-_SOURCES = ("*.py", "*.java", "*.c", "*.h", "*.sh", "*.yml")
+_BRACED = ("*.java", "*.c", "*.h", "*.rs")
+_SOURCES = ("*.py", *_BRACED, "*.sh", "*.yml")
 
 pytestmark = [
     pytest.mark.machine,
@@ -26,9 +28,35 @@ def test_no_source_is_longer_than_400_lines() -> None:
     assert {_named(file): lines for file, lines in found.items() if lines > _FILE_LINES} == {}
 
 
+@pytest.mark.unhurried
 def test_no_function_is_longer_than_45_lines() -> None:
-    found = (each for file in _files("*.py") for each in _functions(file))
+    found = [each for file in _files("*.py") for each in _functions(file)]
+    for file in _files(*_BRACED):
+        of_file = braced_functions(file.read_text())
+        found += [(f"{_named(file)}: {name}", lines) for name, lines in of_file]
     assert {name: lines for name, lines in found if lines > _FUNCTION_LINES} == {}
+
+
+def test_functions_of_other_languages_are_found() -> None:
+    java = """
+      class A {
+        /** A brace: { */
+        @Test
+        void first(String a, int b)
+            throws IOException {
+          if (a.equals("}")) {
+            run(() -> { });
+          }
+        }
+        final int[] table = {1, 2};
+        A() { }
+      }
+    """
+    assert list(braced_functions(java)) == [("first", 6), ("A", 1)]
+    rust = "impl A {\n    pub fn b<T>(c: char) -> T\n    where T: D,\n    {\n        '{'\n    }\n}"
+    assert list(braced_functions(rust)) == [("b", 5)]
+    c = "static int a(int b)\n{\n    while (b) {\n        b--;\n    }\n    return 0;\n}\n"
+    assert list(braced_functions(c)) == [("a", 7)]
 
 
 def _files(*patterns: str) -> list[Path]:

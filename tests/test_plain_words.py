@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from vas_core.repository import REPOSITORY
 from vas_tests.plain_words import (
     classes_named_twice,
     java_riddles,
@@ -27,10 +26,6 @@ def test_public_definitions_explain_themselves(suffix: str) -> None:
 @pytest.mark.unhurried
 def test_a_public_class_name_stands_in_one_file() -> None:
     assert classes_named_twice() == {}
-
-
-def test_the_readme_is_read_in_three_minutes() -> None:
-    assert len((REPOSITORY / "README.md").read_text().split()) <= 900
 
 
 def test_riddles_of_python_are_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Finds sentences that do not stand alone; CONTRIBUTING.md ("Words") says how to write them.
+"""Finds sentences that do not stand alone: without a subject, or of a few words.
 
 The rules are a place to look, not a substitute for reading aloud.
 """
