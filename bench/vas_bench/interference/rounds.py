@@ -45,9 +45,6 @@ class InterferenceSubject:
         return {**numbers, "analytics": self.analytics}
 
 
-Subjects = Sequence[RunIdentity[InterferenceSubject]]
-
-
 def identities(
     arms: Iterable[ArmName], seconds: int, size_bytes: int, analytics: System, **settings: Any
 ) -> list[RunIdentity[InterferenceSubject]]:

@@ -20,9 +20,7 @@ from vas_yarn.jars import find_plugins
     "--slots", type=click.IntRange(1), default=SimulatedJob.slots, help="Tasks at a time per node."
 )
 @click.option("--dead", type=click.IntRange(0), default=0, help="Nodes that are down.")
-@click.option("--slow", type=click.IntRange(0), default=0, help="Nodes four times as slow.")
 @click.option("--skew", type=click.IntRange(0), default=0, help="All splits on so many nodes.")
-@click.option("--uneven", is_flag=True, help="Splits at random instead of striped over all.")
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
 @click.option("--seed", type=click.IntRange(0), default=SimulatedJob.seed, show_default=True)
@@ -32,9 +30,7 @@ def placement(
     splits: int,
     slots: int,
     dead: int,
-    slow: int,
     skew: int,
-    uneven: bool,
     node_wait: float | None,
     partner_wait: float | None,
     seed: int,
@@ -48,9 +44,7 @@ def placement(
     Examples: vas bench placement --nodes 1000 --splits 100000 --dead 5
     without any wait: vas bench placement --node-wait 0 --partner-wait 0
     """
-    job = SimulatedJob(
-        nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait, partner_wait
-    )
+    job = SimulatedJob(nodes, splits, slots, dead, skew, seed, node_wait, partner_wait)
     result = simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
     if as_json:
         print_json(asdict(result))

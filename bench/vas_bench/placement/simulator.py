@@ -23,9 +23,7 @@ class SimulatedJob:
     splits: int = 100_000
     slots: int = 4
     dead: int = 0
-    slow: int = 0
     skew: int = 0
-    uneven: bool = False
     seed: int = 1
     node_wait_seconds: float | None = None
     partner_wait_seconds: float | None = None
@@ -62,9 +60,7 @@ def _arguments(job: SimulatedJob) -> list[str]:
         "splits": job.splits,
         "slots": job.slots,
         "dead": job.dead,
-        "slow": job.slow,
         "skew": job.skew,
-        "uneven": int(job.uneven),
         "seed": job.seed,
     }
     waits = {"node": job.node_wait_seconds, "partner": job.partner_wait_seconds}

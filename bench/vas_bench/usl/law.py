@@ -71,11 +71,6 @@ class Law:
         return -self.sigma / self.kappa if superlinear and self.pole is None else None
 
     @property
-    def payback(self) -> float | None:
-        """The p at which speedup is 1 again, p*^2 = (1 - sigma) / kappa; None without a peak."""
-        return None if self.peak is None else self.peak**2
-
-    @property
     def ceiling(self) -> float | None:
         """The limit of speedup if kappa is 0, 1 / sigma; None otherwise."""
         return 1 / self.sigma if self.kappa == 0 and self.sigma > 0 else None
