@@ -42,6 +42,14 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_audit)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that share the lab of tests/conftest.py: they take turns, others need not."""
+    for item in items:
+        if "lab" in getattr(item, "fixturenames", ()):
+            item.add_marker("lab")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Guards the test and the fixtures that are made for it."""

@@ -55,7 +55,7 @@ def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
 
 def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     full = [check.name for check in chosen_checks(Extent.USUAL)]
-    assert full.index("java") < full.index("lab")
+    assert full.index("java") < full.index("daemons") < full.index("lab")
     assert "java layout" not in full
     ci = [check.name for check in chosen_checks(Extent.CI)]
     compiled = [f"java, Hadoop {version}" for version in other_hadoops()]
@@ -63,9 +63,10 @@ def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     assert [check.name for check in chosen_checks(Extent.ALL)] == [*ci, "lab, nightly"]
 
 
-def test_every_test_in_a_lab_is_in_one_of_three_checks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_slow_test_is_in_one_of_four_checks(capsys: pytest.CaptureFixture[str]) -> None:
     commands = listed(capsys, "--all")
-    assert "-m 'slow and not long and not nightly'\n" in commands
+    assert "-m 'slow and not long and not nightly and not lab'\n" in commands
+    assert "-m 'slow and not long and not nightly and lab'\n" in commands
     assert "-m 'long and not nightly'\n" in commands
     assert "-m nightly\n" in commands
 
@@ -83,3 +84,14 @@ def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     python = Check("made", (sys.executable, "-m", "pytest", "-q", *counts))
     other = Check("true", ("true",))
     assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]
+
+
+@pytest.mark.machine
+def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
+    file = tmp_path / "test_made.py"
+    file.write_text("def test_in_it(lab): pass\n\ndef test_beside_it(tmp_path): pass\n")
+    pytest_ = (sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest")
+    argv = (*pytest_, "-c", str(REPOSITORY / "pyproject.toml"), str(file), "-m", "lab")
+    found = run(argv, cwd=REPOSITORY).stdout
+    assert "::test_in_it" in found
+    assert "::test_beside_it" not in found

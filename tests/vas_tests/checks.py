@@ -85,6 +85,12 @@ def _unit_tests(marks: str) -> tuple[str, ...]:
     return _python("pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", marks)
 
 
+def _beside_one_another(marks: str) -> tuple[str, ...]:
+    """Runs slow tests in two processes: each waits half of the time. A file's take turns."""
+    parallel = ("-n", "2", "--dist", "loadfile")
+    return _python("pytest", "-q", "--durations=20", *parallel, "-m", marks)
+
+
 _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 
 # There, where ansible.cfg says what the modules and filters are; and without a site's map.
@@ -107,6 +113,7 @@ def _rust() -> Iterator[Check]:
 
 
 _LAB = ("pytest", "-q", "--durations=20", "-m")
+_SHORT = "slow and not long and not nightly"
 
 # In this order: the Java check builds the jars that the lab's tests run on.
 CHECKS = (
@@ -121,7 +128,8 @@ CHECKS = (
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *_rust(),
     Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
-    Check("lab", _python(*_LAB, "slow and not long and not nightly"), Extent.USUAL),
+    Check("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
+    Check("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
     Check("java, at length", _LONG_JAVA, Extent.CI),
     Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
@@ -146,6 +154,8 @@ def _run(check: Check, skipped: Path) -> Outcome:
     skipped.unlink(missing_ok=True)
     started = time.monotonic()
     environment = os.environ | {SKIPPED_VARIABLE: str(skipped)}
+    # Tests start Python some thousand times: a module is compiled once.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
     found = int(skipped.read_text()) if skipped.exists() else None
     return Outcome(check, run.returncode, time.monotonic() - started, found)
