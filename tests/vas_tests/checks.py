@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from vas_core.packages import running
 from vas_core.repository import REPOSITORY
+from vas_tests.java_output import failed_output
 
 # The local repository that ./vas compared with the record, if it did.
 _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
@@ -152,10 +153,13 @@ def _run(check: Check, skipped: Path) -> Outcome:
     """Runs a check; pytest writes how many tests it skipped (conftest.py)."""
     print(f"== {check.name}", flush=True)
     skipped.unlink(missing_ok=True)
-    started = time.monotonic()
+    started, since = time.monotonic(), time.time()
     environment = os.environ | {SKIPPED_VARIABLE: str(skipped)}
     # Tests start Python some thousand times: a module is compiled once.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
+    if run.returncode and check.argv[0] == MAVEN[0]:
+        for line in failed_output(REPOSITORY / "yarn-plugins", since):
+            print(line, flush=True)
     found = int(skipped.read_text()) if skipped.exists() else None
     return Outcome(check, run.returncode, time.monotonic() - started, found)

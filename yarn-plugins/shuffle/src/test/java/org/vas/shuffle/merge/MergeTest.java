@@ -28,7 +28,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.vas.shuffle.order.KeyOrder;
 
-@Timeout(60)
 class MergeTest {
   private static final MemoryPlan SMALL = new MemoryPlan(0, 64 << 10, 0);
 
@@ -109,6 +108,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void withoutTheGuardAMissingRecordIsMissed() throws IOException {
     List<byte[][]> two = records(List.of("a", "b"), 0);
     Conservation promised =
@@ -129,6 +129,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void aCountThatIsNotRightIsToldToWhoeverAsksAgain() throws IOException {
     BatchedRecords records = new BatchedRecords(
         merge(records(List.of("a", "b"), 0)), new Conservation(3, 99), OrderCheck.none(), SMALL,
@@ -142,6 +143,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void whatTheMergeThreadThrowsReachesTheReader() {
     RecordCursor bad = new RecordCursor("test", new PiecesOf(new byte[] {1, 1, 7}, 10), 9, 99);
     BatchedRecords records = new BatchedRecords(new Merge(List.of(bad), order(true)),
@@ -151,6 +153,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void anErrorInTheMergeThreadReachesTheReader() {
     Chunks broken = new PiecesOf(new byte[] {1, 1, 7}, 10) {
       @Override
@@ -166,6 +169,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void theMergeWaitsForReduce() throws Exception {
     AtomicInteger opened = new AtomicInteger();
     List<byte[][]> records = records(Collections.nCopies(50_000, "k"), 0);
@@ -187,6 +191,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void aRecordLargerThanABatchGetsABatchOfItsSize() {
     Batch batch = new Batch(100);
     byte[] large = new byte[1000];
@@ -202,6 +207,7 @@ class MergeTest {
 
   /** The second waits in the merge's thread until reduce() has let the first go. */
   @Test
+  @Timeout(60)
   @Timeout(60)
   void ofLargeRecordsOneIsOnItsWay() throws IOException {
     List<byte[][]> records = new ArrayList<>();
@@ -221,6 +227,7 @@ class MergeTest {
   }
 
   @Test
+  @Timeout(60)
   void theUnknownComparatorIsUnknown() {
     RawComparator<?> comparator = new Unknown();
     assertTrue(comparator instanceof WritableComparator);
