@@ -42,8 +42,8 @@ class AwayTest {
   }
 
   private static int change(String attribute, Path file) throws Exception {
-    return new ProcessBuilder("chattr", attribute, file.toString())
-        .inheritIO().start().waitFor();
+    return new ProcessBuilder("chattr", attribute, file.toString()).redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
   }
 
   @Test

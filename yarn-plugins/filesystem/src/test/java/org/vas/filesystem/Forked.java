@@ -54,10 +54,22 @@ final class Forked implements Closeable {
         "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
         System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
-    return new Forked(builder.start());
+    Process process = builder.start();
+    Thread copying = new Thread(() -> copyErrors(process), "errors of " + main.getSimpleName());
+    copying.setDaemon(true);
+    copying.start();
+    return new Forked(process);
+  }
+
+  // Not by inheritance: Maven keeps what goes to System.err with the test that it is of.
+  private static void copyErrors(Process process) {
+    try {
+      process.getErrorStream().transferTo(System.err);
+    } catch (IOException ended) {
+      // Nobody waits for the last words of a process that was killed.
+    }
   }
 
   /** Compiles a C file of src/test/c into a library to preload. */
