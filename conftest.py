@@ -21,6 +21,8 @@ settings.load_profile("timeless")
 
 # Messages name the program as `vas`, however these tests were started; fixtures of modules too.
 os.environ.pop("VAS_PROGRAM", None)
+# Ansible makes directories where it is at home, as soon as it is imported: not in the tester's.
+os.environ.setdefault("ANSIBLE_HOME", str(Path(__file__).parent / "build" / "ansible"))
 
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pty.spawn"}
 _PATHS = {"open", "os.listdir", "os.scandir", "os.chmod", "os.remove", "os.mkdir"}

@@ -96,7 +96,8 @@ _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 
 # There, where ansible.cfg says what the modules and filters are; and without a site's map.
 _NO_MAP = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED=false"
-_ANSIBLE_LINT = ("env", "-C", "ansible", _NO_MAP, *_python("ansiblelint", "-q"))
+_ANSIBLE_HOME = f"ANSIBLE_HOME={REPOSITORY / 'build/ansible'}"
+_ANSIBLE_LINT = ("env", "-C", "ansible", _NO_MAP, _ANSIBLE_HOME, *_python("ansiblelint", "-q"))
 
 _LONG_JAVA = (
     *(*MAVEN, "-pl", "workloads", "-am", "-Dvas.tests.excluded=none", "-Dgroups=long"),
