@@ -44,6 +44,15 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_audit)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Passes over the files without a slow test where only such are wanted: three of four."""
+    wanted = config.option.markexpr
+    slow_alone = wanted.split(" ")[0] in ("slow", "long", "nightly") and " or " not in wanted
+    if not slow_alone or not collection_path.name.startswith("test_") or collection_path.is_dir():
+        return None
+    return True if "mark.slow" not in collection_path.read_text() else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that share the lab of tests/conftest.py: they take turns, others need not."""

@@ -95,3 +95,25 @@ def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
     found = run(argv, cwd=REPOSITORY).stdout
     assert "::test_in_it" in found
     assert "::test_beside_it" not in found
+
+
+@pytest.mark.machine
+def test_files_without_a_slow_test_are_not_imported_for_slow_tests(tmp_path: Path) -> None:
+    (tmp_path / "test_quick.py").write_text("raise RuntimeError\n")
+    slow = "import pytest\n\n@pytest.mark.slow\ndef test_slow(): pass\n"
+    (tmp_path / "test_slow.py").write_text(slow)
+    pytest_ = (sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest")
+    argv = (*pytest_, "-c", str(REPOSITORY / "pyproject.toml"), str(tmp_path))
+    marks = next(check.argv[-1] for check in chosen_checks(Extent.USUAL) if check.name == "daemons")
+    assert "1 test collected" in run([*argv, "-m", marks], cwd=REPOSITORY).stdout
+    assert run([*argv, "-m", "slow or machine"], cwd=REPOSITORY, check=False).status != 0
+
+
+def test_whatever_is_long_is_slow_too() -> None:
+    """Else it would not be run: it is the mark `slow` that files are looked for by."""
+    files = [*REPOSITORY.glob("*/tests/test_*.py"), *REPOSITORY.glob("tests/test_*.py")]
+    texts = {file: file.read_text() for file in files}
+    assert len(texts) > 200
+    longer = ("mark.long", "mark.nightly")
+    of_long = [file for file, text in texts.items() if any(mark in text for mark in longer)]
+    assert [file for file in of_long if "mark.slow" not in texts[file]] == []
