@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,14 @@ def linked_from(index: Path) -> set[Path]:
     return {(index.parent / target.partition("#")[0]).resolve() for target in links(index)}
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(REPOSITORY)))
+ROOMS = sorted({file.parts[-3] for file in REPOSITORY.glob("*/vas_*/__init__.py")})
+ROOM_READMES = [REPOSITORY / room / "README.md" for room in (*ROOMS, "shuffled", "yarn-plugins")]
+ROOM_README_LINES = 15
+
+
+@pytest.mark.parametrize(
+    "page", [*pages(), *ROOM_READMES], ids=lambda page: str(page.relative_to(REPOSITORY))
+)
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert list(dead_links(page)) == []
 
@@ -36,6 +44,15 @@ def test_a_dead_link_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_readme_is_read_in_three_minutes() -> None:
     assert len((REPOSITORY / "README.md").read_text().split()) <= README_WORDS
+
+
+@pytest.mark.parametrize("readme", ROOM_READMES, ids=lambda readme: readme.parent.name)
+def test_the_readme_of_a_room_is_short_and_names_files_that_are_there(readme: Path) -> None:
+    text = readme.read_text()
+    assert len(text.splitlines()) <= ROOM_README_LINES
+    for named in re.findall(r"`([\w/.-]+\.(?:py|rs|c|h))`", text):
+        here, elsewhere = readme.parent.rglob(named), REPOSITORY.glob(named)
+        assert next(here, None) or next(elsewhere, None), named
 
 
 def test_the_index_lists_every_page() -> None:
