@@ -297,7 +297,7 @@ def test_an_invalid_run_is_said_by_the_exit_status_and_runs_again(
 ) -> None:
     labs.digests[3] = "other"
     assert run_command(command) == 1
-    assert "1 run INVALID; its output is wrong: it is other, stock's abc" in (
+    assert "1 run is INVALID; its output is wrong: it is other, stock's abc" in (
         capsys.readouterr().err
     )
     assert run_command([*command, "--resume", "--json"]) == 0

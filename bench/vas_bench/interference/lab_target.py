@@ -30,6 +30,7 @@ from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps
 from vas_core.qemu import find_qemu
 from vas_core.root import Root
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_image.image import SUMS, digest_of, read_image
 from vas_lab.disk import check_disk, free_bytes
@@ -89,7 +90,7 @@ class LabTarget:
         """Returns the sizes in words."""
         it = self.sizes
         host, guest, files = map(format_size, (it.host_bytes, it.guest_bytes, it.files_bytes))
-        cpus = f"{it.guest_cpus} CPU{'s' if it.guest_cpus > 1 else ''}"
+        cpus = counted(it.guest_cpus, "CPU")
         return (
             f"a host of {host}, of which a guest has {guest} and {cpus}; clients' files of {files}"
         )

@@ -21,12 +21,13 @@ from vas_bench.report.scaling_figure import (
 )
 from vas_bench.report.summary import ReportFinding, findings, left_out
 from vas_bench.report.tables import ReportTable
-from vas_bench.report.words import case_words, interval_words, runs_words, value_words
+from vas_bench.report.words import case_words, interval_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import SYSTEMS
 from vas_bench.run.arms import NAME_OF
+from vas_core.shown import counted
 
 NARROW_PX, WIDE_PX = 336, 760
 _SHORT_HASH = 12
@@ -106,7 +107,7 @@ def _measures(comparison: Comparison) -> ReportTable:
         (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
         for name in comparison.measures
     )
-    columns = ("measure", *(f"{arm.label}\n{runs_words(arm.job.n)}" for arm in comparison.arms))
+    columns = ("measure", *(f"{arm.label}\n{counted(arm.job.n, 'run')}" for arm in comparison.arms))
     return ReportTable("All measures: median, and 95 % interval", columns, tuple(rows))
 
 

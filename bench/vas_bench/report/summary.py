@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vas_bench.report.facts import Comparison, ReportArm, ReportFacts, better_of
 from vas_bench.report.words import case_words, summary_words
 from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
+from vas_core.shown import counted
 
 
 @dataclass(frozen=True)
@@ -81,4 +82,4 @@ def left_out(facts: ReportFacts) -> Iterator[ReportFinding]:
 
 
 def _runs(n: int) -> str:
-    return "1 run was" if n == 1 else f"{n} runs were"
+    return f"{counted(n, 'run')} {'was' if n == 1 else 'were'}"

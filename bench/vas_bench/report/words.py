@@ -34,11 +34,6 @@ def value_words(measure: str, value: float) -> str:
     return f"{number_text(value)} {unit}".rstrip()
 
 
-def runs_words(n: int) -> str:
-    """Returns a number of runs in words: `1 run`, `2 runs`."""
-    return "1 run" if n == 1 else f"{n} runs"
-
-
 def summary_words(measure: str, found: Summary) -> str:
     """Returns a summary like `21.5 s (20.1 to 22.3 s, n=5)`; without an interval for one run."""
     value = value_words(measure, found.median)

@@ -11,15 +11,12 @@ import click
 from vas_bench.engine.play import Played
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
-from vas_bench.report.facts import facts_of
-from vas_bench.report.page import html, page_of
-from vas_bench.report.words import runs_words
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, content_of
 from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.kept import note_left
+from vas_bench.run.kept import note_left, refuse_invalid
 from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.site.checks import SiteOptions
@@ -27,8 +24,8 @@ from vas_bench.site.options import site_options
 from vas_bench.site.site import ClusterSite
 from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.durations import format_duration
-from vas_core.errors import VasError
 from vas_core.files import write_atomically
+from vas_core.shown import counted
 
 _LAB = "bench-run"
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -128,13 +125,17 @@ def _say(drawn: Sequence[Round[Experiment]], as_json: bool) -> None:
         print_json({"turns": found, "estimated_seconds": round(sum(seconds))})
         return
     total = format_duration(say_rounds(drawn))
-    note(f"{runs_words(len(drawn))}, about {total} on two quiet cores (estimated)")
+    note(f"{counted(len(drawn), 'run')}, about {total} on two quiet cores (estimated)")
 
 
 def _report(runs: Sequence[BenchRun], target: Path, plan: BenchPlan) -> Path | None:
     if not any(run.counts for run in runs):
         note("no run counts, so no report is written")
         return None
+    # The statistics of a report are slow to import, and few sessions write one.
+    from vas_bench.report.facts import facts_of
+    from vas_bench.report.page import html, page_of
+
     write_atomically(target, html(page_of(facts_of(runs), f"VAS benchmark: {plan.name}")))
     return target
 
@@ -150,14 +151,12 @@ def _print(ended: Played[Experiment], target: Path, report: Path | None, as_json
                 "left": [each.title for each in ended.left],
             }
         )
-    note(f"{runs_words(len(ended.made))}, {len(invalid)} INVALID: {target}")
+    note(f"{counted(len(ended.made), 'run')}, {len(invalid)} INVALID: {target}")
     if report:
         note(f"report: {report}")
     note_left(ended.left)
-    if invalid:
-        raise VasError(
-            f"{runs_words(len(invalid))} INVALID", where=invalid[0].id, hint=invalid[0].invalid
-        )
+    if ended.made:
+        refuse_invalid(ended.made)
 
 
 def _as_json(run: BenchRun) -> dict[str, object]:

@@ -11,6 +11,7 @@ import click
 from vas_bench.results.record import BenchRun
 from vas_core.cli import DurationType, note
 from vas_core.errors import VasError
+from vas_core.shown import counted
 from vas_yarn.jars import find_plugins
 
 resume_option = click.option(
@@ -34,12 +35,15 @@ def refuse_invalid(runs: Sequence[BenchRun]) -> None:
         raise VasError("no run was made", hint="give a larger --budget")
     invalid = [run for run in runs if run.invalid]
     if invalid:
-        runs_are = "1 run is" if len(invalid) == 1 else f"{len(invalid)} runs are"
-        raise VasError(f"{runs_are} INVALID", where=invalid[0].id, hint=invalid[0].invalid)
+        are = "is" if len(invalid) == 1 else "are"
+        raise VasError(
+            f"{counted(len(invalid), 'run')} {are} INVALID",
+            where=invalid[0].id,
+            hint=invalid[0].invalid,
+        )
 
 
 def note_left(left: Sequence[object]) -> None:
     """Prints how many rounds the budget left; prints nothing if it left none."""
     if left:
-        runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
-        note(f"the budget ended with {runs} left: go on by --resume")
+        note(f"the budget ended with {counted(len(left), 'run')} left: go on by --resume")

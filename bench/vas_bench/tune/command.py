@@ -14,7 +14,6 @@ from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.play import Budget
 from vas_bench.engine.resume import check_content, check_environments
 from vas_bench.engine.rounds import Round, RunIdentity, key_of
-from vas_bench.report.words import runs_words
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
@@ -36,6 +35,7 @@ from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
+from vas_core.shown import counted
 from vas_core.table import print_table
 
 _LAB = "bench-tune"
@@ -171,7 +171,7 @@ def _say(plan: TunePlan, searched: Space, as_json: bool) -> None:
     columns = zip(titles, stages, seconds, strict=True)
     print_table(("STAGE", "RUNS", "SECONDS"), ((t, len(s), f"{e:.0f}") for t, s, e in columns))
     total = format_duration(sum(seconds))
-    note(f"{runs_words(sum(map(len, stages)))}, about {total} on two quiet cores (estimated)")
+    note(f"{counted(sum(map(len, stages)), 'run')}, about {total} on two quiet cores (estimated)")
 
 
 def _title(number: int, stages: int) -> str:

@@ -11,6 +11,7 @@ import click
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread
 from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 
@@ -60,7 +61,7 @@ def heading(snapshot: Snapshot) -> str:
         (len(cpus), "CPU"),
         (len(topology.nodes), "NUMA node"),
     )
-    parts = [f"{count} {what}{'s' if count != 1 else ''}" for count, what in counts]
+    parts = [counted(count, what) for count, what in counts]
     parts.append(format_size(sum(node.memory_bytes for node in topology.nodes)))
     offline = [cpu.number for cpu in topology.cpus if not cpu.online]
     isolated = [cpu.number for cpu in topology.cpus if cpu.isolated]
