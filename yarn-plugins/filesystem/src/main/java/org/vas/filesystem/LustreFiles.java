@@ -48,24 +48,11 @@ public final class LustreFiles {
   }
 
   /**
-   * Makes an empty file with the layout asked for, or none at all.
+   * Makes an empty file with the layout asked for, or none at all, and returns the identity of the
+   * file made.
    *
    * <p>Lustre fixes a layout when a file is first opened, and ignores a later setxattr without an
    * error: so the file is made by mknod, and its layout is read back.
-   *
-   * @param mode permission bits; the owner's read bit must be among them, to read back
-   * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice
-   * @throws LayoutRefusedException when the layout is refused, or is another than asked for
-   * @throws IOException one line with path, reason and hint; the file does not exist then
-   */
-  public void createWithLayout(Path file, int mode, LayoutRequest request, boolean required)
-      throws IOException {
-    create(file, mode, request, required);
-  }
-
-  /**
-   * Makes an empty file with the layout asked for, or none at all, and returns the identity of the
-   * file made.
    *
    * @param mode permission bits; the owner's read bit must be among them, to read back
    * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice

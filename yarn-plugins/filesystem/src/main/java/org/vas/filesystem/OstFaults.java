@@ -57,11 +57,6 @@ final class OstFaults {
     return errno.isEmpty() ? error : caused(file, call, errno.get(), offset, length, error);
   }
 
-  /** Whether an error is one of a storage server, and not of a name or a right. */
-  static boolean isOfServer(IOException error) {
-    return ofServer(error).isPresent();
-  }
-
   private static Optional<Errno> ofServer(IOException error) {
     return IoErrors.errno(error).filter(OF_SERVERS::contains);
   }

@@ -163,7 +163,7 @@ class PlantedWhileMadeTest {
     Path link = victim.getParent().resolveSibling("project/new");
     LayoutRequest request = LayoutRequest.stripes(1 << 20, 1);
     String message = assertThrows(PlantedException.class,
-        () -> new LustreFiles(calls).createWithLayout(link, 0644, request, true)).getMessage();
+        () -> new LustreFiles(calls).create(link, 0644, request, true)).getMessage();
     assertTrue(message.contains("/project/new: was just made, and is a symbolic link"), message);
     assertThrows(ErrnoException.class, () -> calls.get(victim, "lustre.lov"), "no layout was set");
     assertTrue(Files.isSymbolicLink(link), "what is not ours is not removed");

@@ -51,11 +51,6 @@ public final class LayoutComponent {
     return layout;
   }
 
-  /** Returns whether its objects have been made: until then the layout is only a request. */
-  public boolean isInstantiated() {
-    return has(LayoutBits.FLAG_INIT);
-  }
-
   /** Returns the extent's borders as stored, unsigned, -1 for the end of the file. */
   long storedStart() {
     return storedStart;
