@@ -58,7 +58,7 @@ struct a2av_settings {
     size_t piece_bytes;  /* the largest single message; a larger block travels in several */
 };
 
-/* What one call did, counted on this rank. */
+/* The work of one call, counted on this rank. */
 struct a2av_counts {
     uint64_t messages;       /* sent */
     uint64_t payload_bytes;  /* sent, of blocks, relayed ones included */
@@ -66,7 +66,7 @@ struct a2av_counts {
     uint64_t scratch_bytes;  /* the most memory held at one time, buffers of the state included */
 };
 
-/* What an algorithm remembers between calls on one communicator: the last header of each round. */
+/* State between calls on one communicator: the last header of each round. */
 struct a2av_state;
 struct a2av_state *a2av_state_new(void);
 void a2av_state_free(struct a2av_state *);

@@ -1,4 +1,4 @@
-/* What SLOAV2 keeps between calls on one communicator. */
+/* The memory of SLOAV2 between calls on one communicator. */
 #ifndef VAS_A2AV_STATE_H
 #define VAS_A2AV_STATE_H
 

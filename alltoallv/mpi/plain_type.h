@@ -1,4 +1,4 @@
-/* What the blocks need to know of a datatype, and packing without the limit of an int. */
+/* The facts of a datatype that the blocks need, and packing without the limit of an int. */
 #ifndef VAS_A2AV_MPI_PLAIN_TYPE_H
 #define VAS_A2AV_MPI_PLAIN_TYPE_H
 

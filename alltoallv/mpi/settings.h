@@ -1,4 +1,4 @@
-/* What the environment says: VAS_A2AV and its like. docs/alltoallv.md has the table. */
+/* The settings in the environment: VAS_A2AV and its like. docs/alltoallv.md has the table. */
 #ifndef VAS_A2AV_MPI_SETTINGS_H
 #define VAS_A2AV_MPI_SETTINGS_H
 

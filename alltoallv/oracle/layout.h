@@ -9,7 +9,7 @@
 #include "random.h"
 #include "types.h"
 
-/* What all ranks of a case know. */
+/* The facts of a case that all its ranks know. */
 struct oracle_case {
     uint64_t seed;
     int number, ranks;

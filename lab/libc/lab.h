@@ -1,4 +1,4 @@
-/* What the sources of the library share. Nothing here is seen by the program. */
+/* Shared by the sources of the library. Nothing here is seen by the program. */
 #ifndef VAS_LAB_H
 #define VAS_LAB_H
 
@@ -54,7 +54,7 @@ ssize_t read_layout(int fd, void *value, size_t size);
 int write_layout(int fd, const void *value, size_t size);
 bool is_composite(const uint8_t *value, ssize_t size);
 
-/* What a client asks the OSTs, once for each object; the order is that of board.py. */
+/* The requests of a client to the OSTs, once for each object; the order is that of board.py. */
 enum request { GLIMPSE, SYNC, DESTROY, PUNCH, READ, WRITE };
 #define ALL_KINDS 6
 #define REQUEST_KINDS 4 /* those that are summed up over all OSTs too */

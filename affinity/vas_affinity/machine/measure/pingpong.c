@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Its own pair of lines: the adjacent-line prefetcher moves two at a time. */
+/* Each has a pair of lines of its own: the adjacent-line prefetcher moves two at a time. */
 static _Alignas(128) _Atomic unsigned long ball;
 static _Alignas(128) int cpus[2];
 static unsigned long turns;
