@@ -101,7 +101,7 @@ _ANSIBLE_LINT = ("env", "-C", "ansible", _NO_MAP, _ANSIBLE_HOME, *_python("ansib
 
 _LONG_JAVA = (
     *(*MAVEN, "-pl", "workloads", "-am", "-Dvas.tests.excluded=none", "-Dgroups=long"),
-    *("-Dsurefire.failIfNoSpecifiedTests=false", "test"),
+    *("-Dvas.tests.compilers=4", "-Dsurefire.failIfNoSpecifiedTests=false", "test"),
 )
 
 
