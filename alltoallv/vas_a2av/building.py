@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,5 +78,9 @@ def build_for(kind: MpiKind, *targets: str, sanitize: str = "") -> Path:
     ]
     if sanitize:
         words.append(f"SANITIZE={sanitize}")
-    run(["make", "-s", "-f", SOURCES / "Makefile", *words], timeout_seconds=_TIMEOUT_SECONDS)
+    makefile = SOURCES / "Makefile"
+    # One at a time: two would write the same files.
+    with makefile.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(["make", "-s", "-f", makefile, *words], timeout_seconds=_TIMEOUT_SECONDS)
     return directory
