@@ -120,3 +120,9 @@ def needed(pom: Path) -> set[str]:
         for each in dependencies
         if each.findtext(f"{MAVEN}groupId") == "org.vas" and not each.findtext(f"{MAVEN}scope")
     }
+
+
+def test_every_place_to_change_something_is_there() -> None:
+    places = [name for row in table(PAGE, "Where a change is made") for name in names(row[1])]
+    assert len(places) > 8
+    assert [place for place in places if not (REPOSITORY / place).exists()] == []
