@@ -6,6 +6,7 @@ from typing import Any
 
 from vas_ansible.checks import MachineFacts, examine_machine
 from vas_cluster import load_cluster
+from vas_cluster.model import Client
 from vas_core.repository import REPOSITORY
 from vas_routing.settings import RouteSettings
 
@@ -13,6 +14,9 @@ EXAMPLE = REPOSITORY / "cluster/examples/four-oss.yaml"
 SITE = load_cluster(EXAMPLE)
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
 MANAGER = "yarn-rm.hpc.example"
+LOGIN = "login1.hpc.example"
+_YARN = SITE.yarn.model_copy(update={"clients": [Client(name=LOGIN, address="192.0.2.21")]})
+WITH_LOGIN = SITE.model_copy(update={"yarn": _YARN})
 GIB = 1 << 30
 NEEDED = ["900-1000/tcp", f"{RouteSettings().probe_port}/udp"]
 
@@ -55,6 +59,15 @@ def guest(**changed: Any) -> MachineFacts:
 def manager(**changed: Any) -> MachineFacts:
     eth0 = {"mtu": 1500, "addresses": ["192.0.2.5"]}
     return host(**{"hostname": "yarn-rm", "interfaces": {"eth0": eth0}, **changed})
+
+
+def login(**changed: Any) -> MachineFacts:
+    """The login node LOGIN of the site WITH_LOGIN, whose name server knows the guests' names."""
+    names = {one.name: [one.address] for one in WITH_LOGIN.guests()}
+    names[MANAGER] = [WITH_LOGIN.resourcemanager_address]
+    eth0 = {"mtu": 1500, "addresses": ["192.0.2.21"]}
+    good = {"hostname": "login1", "interfaces": {"eth0": eth0}, "names": names}
+    return MachineFacts.model_validate(host().model_dump() | good | changed)
 
 
 def checks(facts: MachineFacts, node: str = OSS, **settings: object) -> list[str]:

@@ -188,3 +188,24 @@ def test_S3_guests_let_the_map_s_nodes_in_not_everybody() -> None:
     assert found("192.0.2.0/24") == []
     assert len(found("192.0.2.11")) == 2
     assert all("trusted" not in fix and "vas provision firewall" in fix for fix in found())
+
+
+@pytest.mark.parametrize(
+    ("family", "sources", "wrong"),
+    [
+        ("ip", ["192.0.2.0/24"], []),
+        ("ip", [], ["firewall"]),
+        ("ip6", [], []),
+        ("inet", ["192.0.2.0/24"], []),
+        ("inet", ["2001:db8::/64"], ["firewall"]),
+    ],
+)
+def test_a_chain_of_one_family_of_addresses_stops_only_that_family(
+    family: str, sources: list[str], wrong: list[str]
+) -> None:
+    """The map's addresses are of IPv4, so a chain of the family ip6 sees none of their packets."""
+    shut = {"chains": [{**chain("input", name=f"{family} filter INPUT"), "sources": sources}]}
+    facts = MachineFacts.model_validate(guest().model_dump() | {"firewall": shut})
+    assert checks(facts, GUEST) == wrong
+    server = {"chains": [chain("input", name="ip6 filter INPUT")]}
+    assert checks(host(firewall=server)) == []

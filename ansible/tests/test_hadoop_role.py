@@ -254,3 +254,17 @@ def test_the_argument_file_is_the_one_that_the_configuration_names() -> None:
     known = variables()
     file = Templar(DataLoader(), variables=known).template(known["__vas_hadoop_child_arguments"])
     assert file == CHILD_ARGUMENTS
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_directory_of_modulefiles_that_the_role_made_goes_when_it_is_empty(before: bool) -> None:
+    known = variables() | {"vas_hadoop_modulefiles": "/opt/modulefiles"}
+    (block,) = [one["block"] for one in tasks("before") if "block" in one]
+    looked = Templar(DataLoader(), variables=known).template(block[0]["loop"])
+    assert looked == [*known["__vas_hadoop_state"], "/opt/modulefiles"]
+    known["__vas_hadoop_theirs"] = {"stdout_lines": ["/opt/modulefiles"] if before else []}
+    last = task("absent", "Remove the directories that are now empty")["vas_empty_directories"]
+    gone = Templar(DataLoader(), variables=known).template(last["paths"])
+    assert ("/opt/modulefiles" in gone) is not before
+    none = Templar(DataLoader(), variables=known | {"vas_hadoop_modulefiles": ""})
+    assert "" not in none.template(block[0]["loop"]) + none.template(last["paths"])

@@ -215,6 +215,9 @@ def firewall(
     cluster = load_cluster(cluster_file)
     host, nft = cluster.host(node), form == "nftables"
     if host is None:
+        if node in {client.name for client in cluster.yarn.clients}:
+            hint = "name a storage server, a guest or the ResourceManager: they let this node in"
+            raise BadInput("is a login node, to which nobody connects", where=node, hint=hint)
         if node != cluster.yarn.resourcemanager.name:
             cluster.guest(node)
         click.echo((node_nftables if nft else node_firewalld)(cluster), nl=False)

@@ -12,6 +12,11 @@ from vas_ansible.checks.firewall import nodes_of
 from vas_cluster import Cluster, Host
 
 _METRICS = "9213, 9214"
+# Of one family: its name, and its guests' addresses.
+_SET = """    set guests_{0} {{
+        typeof {0} saddr
+        elements = {{ {1} }}
+    }}"""
 
 
 def server_nftables(
@@ -22,26 +27,26 @@ def server_nftables(
     `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may read metrics.
     A packet that this table accepts still has to pass the server's own rules.
     """
-    guests = ", ".join(guest.address for guest in cluster.guests())
-    family = "ip6" if ":" in guests else "ip"
     let_in = [f"{protocol} dport {port} accept" for port, _, protocol in _split(needed)]
     let_in += [
         f"{_family(one)} saddr {one} tcp dport {{ {_METRICS} }} accept" for one in monitoring
     ]
     lines = "\n".join(f"        {line}" for line in let_in)
+    families = _by_family([guest.address for guest in cluster.guests()])
+    sets = "\n".join(_SET.format(family, ", ".join(own)) for family, own in families)
+    sources = "\n".join(
+        f"        {family} saddr @guests_{family} goto from_guests" for family, _ in families
+    )
     return f"""#!/usr/sbin/nft -f
 # What guests may reach of {host.name}: `vas provision firewall`.
 add table inet vas_guests
 delete table inet vas_guests
 table inet vas_guests {{
-    set guests {{
-        type {"ipv6_addr" if family == "ip6" else "ipv4_addr"}
-        elements = {{ {guests} }}
-    }}
+{sets}
     chain input {{
         type filter hook input priority -5; policy accept;
         iifname "{host.nics.bridge}" goto from_guests
-        {family} saddr @guests goto from_guests
+{sources}
     }}
     chain from_guests {{
         ct state established,related accept
@@ -77,10 +82,15 @@ def server_firewalld(
 
 
 def node_nftables(cluster: Cluster) -> str:
-    """Returns an nft command by which a guest or the ResourceManager accepts the map's nodes."""
-    nodes = nodes_of(cluster)
-    family = _family(nodes[0])
-    return f"nft insert rule inet filter input {family} saddr '{{ {', '.join(nodes)} }}' accept\n"
+    """Returns nft commands, one for each family of addresses, for a guest or the ResourceManager.
+
+    By them it accepts the map's nodes.
+    """
+    rules = (
+        f"nft insert rule inet filter input {family} saddr '{{ {', '.join(own)} }}' accept\n"
+        for family, own in _by_family(nodes_of(cluster))
+    )
+    return "".join(rules)
 
 
 def node_firewalld(cluster: Cluster) -> str:
@@ -91,6 +101,12 @@ def node_firewalld(cluster: Cluster) -> str:
         for node in nodes_of(cluster)
     ]
     return "\n".join([*rules, "firewall-cmd --reload"]) + "\n"
+
+
+def _by_family(addresses: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The addresses of IPv4 and those of IPv6: nft takes one family in a set or rule."""
+    found = [(family, [a for a in addresses if _family(a) == family]) for family in ("ip", "ip6")]
+    return [(family, own) for family, own in found if own]
 
 
 def _family(address: str) -> str:

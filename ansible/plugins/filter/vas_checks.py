@@ -1,4 +1,4 @@
-"""Filters of the checks: inventory and machine findings, machine warnings, the fabric's MTUs."""
+"""Filters of the checks: inventory and machine findings, machine warnings, MTUs, users' numbers."""
 
 from __future__ import annotations
 
@@ -106,10 +106,28 @@ def vas_fabric_mtus(
     from vas_ansible.checks import MachineFacts, fabric_mtus
     from vas_cluster import load_cluster
 
+    answered = _facts_read(hostvars, nodes, registered)
+    known = {node: MachineFacts.model_validate(facts) for node, facts in answered.items()}
+    return fabric_mtus(load_cluster(Path(cluster_file)), known)
+
+
+def vas_user_numbers(
+    hostvars: Mapping[str, Any], nodes: list[str], registered: str
+) -> dict[str, int]:
+    """Returns user -> the number that most of the nodes with facts have; see `vas_fabric_mtus`."""
+    from vas_ansible.checks import usual_numbers
+
+    answered = _facts_read(hostvars, nodes, registered)
+    return usual_numbers({node: facts["users"] for node, facts in answered.items()})
+
+
+def _facts_read(
+    hostvars: Mapping[str, Any], nodes: list[str], registered: str
+) -> dict[str, dict[str, Any]]:
+    """Node -> facts, of those that could be read so far."""
     read = {node: hostvars[node].get(registered, {}) for node in nodes}
     answered = {node: found["vas_facts"] for node, found in read.items() if "vas_facts" in found}
-    known = {node: MachineFacts.model_validate(_plain(facts)) for node, facts in answered.items()}
-    return fabric_mtus(load_cluster(Path(cluster_file)), known)
+    return {node: _plain(facts) for node, facts in answered.items()}
 
 
 class FilterModule:
@@ -122,4 +140,5 @@ class FilterModule:
             "vas_inventory_findings": vas_inventory_findings,
             "vas_machine_findings": vas_machine_findings,
             "vas_machine_warnings": vas_machine_warnings,
+            "vas_user_numbers": vas_user_numbers,
         }

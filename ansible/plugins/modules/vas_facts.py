@@ -83,6 +83,8 @@ vas_facts:
 
 _SYS = Path("/sys")
 _GROUPS = ("hadoop",)
+# The role `lustre_client` writes it.
+_LNET_OPTIONS = Path("/etc/modprobe.d/90-vas-lnet.conf")
 # A program that hangs, as lctl does where Lustre hangs, counts as one that printed nothing.
 _BOUNDED = ("timeout", "--kill-after=2", "20")
 
@@ -127,6 +129,8 @@ def main() -> None:
         "firewall": _firewall(module),
         "server": _lustre_server(module),
         "lustre": _text(_SYS / "fs/lustre/version"),
+        "lustre_mounts": lustre_mounts(Path("/proc/self/mounts").read_text()),
+        "site_lnet": Path("/sys/module/lnet").exists() and not _LNET_OPTIONS.exists(),
         "ofed": _text(_SYS / "module/mlx5_core/version"),
     }
     module.exit_json(changed=False, vas_facts=facts)
@@ -138,6 +142,14 @@ def _names(directory: Path) -> list[str]:
 
 def _text(path: Path) -> str | None:
     return path.read_text().strip() if path.exists() else None
+
+
+def lustre_mounts(mounts: str) -> list[str]:
+    """Returns where Lustre is mounted. `mounts`: the text of /proc/self/mounts."""
+    lines = (line.split() for line in mounts.splitlines())
+    found = [words[1] for words in lines if len(words) > 2 and words[2] == "lustre"]
+    # The kernel writes space, tab, newline and backslash as octal numbers.
+    return [re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), one) for one in found]
 
 
 def _number(path: Path) -> int | None:

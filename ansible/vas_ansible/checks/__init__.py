@@ -1,5 +1,6 @@
 """Checks of the inventory and of each machine before any change. Pure."""
 
+from vas_ansible.checks.accounts import usual_numbers
 from vas_ansible.checks.facts import MachineFacts
 from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.checks.inventory import LATER, examine_inventory
@@ -13,4 +14,5 @@ __all__ = [
     "examine_inventory",
     "examine_machine",
     "fabric_mtus",
+    "usual_numbers",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from vas_ansible.checks.facts import Account
@@ -24,6 +25,30 @@ def examine_accounts(node: str, accounts: Sequence[Account]) -> Iterator[CheckFi
             what = f"{account.wanted} is {account.holder}'s, and {account.name}'s on every node"
             fix = "set vas_hadoop_ids to numbers that are free on every node"
             yield CheckFinding(node, "accounts", what, fix)
+
+
+def usual_numbers(known: Mapping[str, Mapping[str, int | None]]) -> dict[str, int]:
+    """Returns user -> the number that most nodes have for the user; the first of equally many.
+
+    `known`: node -> user -> number, None where the node does not know the user.
+    """
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for users in known.values():
+        for name, number in users.items():
+            if number is not None:
+                found[name][number] += 1
+    return {name: numbers.most_common(1)[0][0] for name, numbers in found.items()}
+
+
+def same_users(
+    node: str, users: Mapping[str, int | None], usual: Mapping[str, int]
+) -> Iterator[CheckFinding]:
+    """Finds users whose number differs from `usual_numbers`: their files would be another's."""
+    for name, number in sorted(users.items()):
+        if number is not None and number != usual.get(name, number):
+            what = f"{name} has the number {number} here, and {usual[name]} on most nodes"
+            fix = "give the user one number everywhere: Lustre stores numbers, not names"
+            yield CheckFinding(node, "users", what, fix)
 
 
 def examine_users(node: str, users: Mapping[str, int | None]) -> Iterator[CheckFinding]:

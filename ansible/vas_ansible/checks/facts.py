@@ -110,7 +110,8 @@ class MachineFacts(_FrozenFacts):
     `users` are numbers of the queues' users, None where nobody knows one;
     `available_bytes` are without what programs have; `running` are libvirt's domains, `guests`
     those that VAS defined. `link_protection`: fs.protected_hardlinks and fs.protected_symlinks,
-    None for one that could not be read.
+    None for one that could not be read. `lustre_mounts`: where Lustre is mounted; `site_lnet`:
+    whether LNet is loaded, and not by the options of the role `lustre_client`.
     """
 
     hostname: str
@@ -139,4 +140,6 @@ class MachineFacts(_FrozenFacts):
     firewall: FirewallFacts = FirewallFacts()
     server: LustreServer = LustreServer()
     lustre: str | None
+    lustre_mounts: list[str] = []
+    site_lnet: bool = False
     ofed: str | None

@@ -58,7 +58,7 @@ def server_firewall(
             adding = " ".join(f"--add-port={port}" for port in shut)
             fix = f"firewall-cmd --permanent --zone={zone.zone} {adding}; firewall-cmd --reload"
             yield CheckFinding(host.name, "firewall", what + ", ".join(shut), fix)
-    for chain in _chains(facts, "input"):
+    for chain in _chains(facts, "input", [guest.address for guest in host.guests]):
         shut = [port for port in needed if any(not _lets_in(chain, leg, port) for leg in here)]
         if shut:
             what = f"the chain {chain.name} drops {', '.join(shut)} from {' or '.join(here)}"
@@ -79,9 +79,9 @@ def node_firewall(
         if zone and zone.target != _OPEN and not _cover(zone.sources, nodes):
             what = f"firewalld has {leg} in the zone {zone.zone}, which keeps other nodes out"
             yield CheckFinding(node, "firewall", what, fix)
-    for chain in _chains(facts, "input"):
+    for chain in _chains(facts, "input", nodes):
         shut = [leg for leg in here if leg not in chain.open]
-        if shut and not _cover(chain.sources, nodes):
+        if shut and not _cover(chain.sources, _of_family(chain, nodes)):
             what = f"the chain {chain.name} drops what comes from other nodes by {', '.join(shut)}"
             yield CheckFinding(
                 node, "firewall", what, fix + "; if others let it in, accept the check `firewall`"
@@ -106,9 +106,19 @@ def exposed(host: Host, facts: MachineFacts, needed: Sequence[str]) -> Iterator[
         yield CheckFinding(host.name, "exposed", what, fix + " the rules", warns=True)
 
 
-def _chains(facts: MachineFacts, hook: str) -> list[Chain]:
-    """Chains that drop by default; where firewalld is, its zones say what counts."""
-    return [c for c in facts.firewall.chains if c.hook == hook and not facts.firewall.zones]
+def _chains(facts: MachineFacts, hook: str, senders: Sequence[str] | None = None) -> list[Chain]:
+    """Chains that drop by default; where firewalld is, its zones say what counts.
+
+    `senders`: addresses; a chain of the family ip or ip6 counts if one of them is of that family.
+    """
+    dropping = [c for c in facts.firewall.chains if c.hook == hook and not facts.firewall.zones]
+    return [c for c in dropping if not senders or _of_family(c, senders)]
+
+
+def _of_family(chain: Chain, addresses: Sequence[str]) -> list[str]:
+    """Those of the addresses whose packets a chain sees; other families than these see all."""
+    version = {"ip": 4, "ip6": 6}.get(chain.name.partition(" ")[0])
+    return [a for a in addresses if version in (None, ip_address(a).version)]
 
 
 def _lets_in(chain: Chain, leg: str, port: str) -> bool:

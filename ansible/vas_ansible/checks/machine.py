@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from vas_ansible.checks.accounts import examine_accounts, examine_users
+from vas_ansible.checks.accounts import examine_accounts, examine_users, same_users
 from vas_ansible.checks.documents import as_written
 from vas_ansible.checks.facts import MachineFacts
 from vas_ansible.checks.finding import CheckFinding
@@ -17,6 +17,7 @@ from vas_ansible.checks.firewall import (
     nodes_of,
     server_firewall,
 )
+from vas_ansible.checks.login import examine_login
 from vas_ansible.checks.lustre import unfit
 from vas_ansible.checks.mds import guests_root, striped_directories
 from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, ports
@@ -50,7 +51,8 @@ def examine_machine(
     """Finds everything wrong with a machine of the map, except what the site accepts.
 
     `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
-    `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them.
+    `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them; `numbers`, as
+    `usual_numbers` has them.
     """
     found = [
         *_everywhere(node, facts, settings),
@@ -58,8 +60,13 @@ def examine_machine(
         *guests_root(cluster, node, facts.server),
         *striped_directories(cluster, node, facts.server, settings),
     ]
+    is_login = node in {client.name for client in cluster.yarn.clients}
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
+    elif is_login:
+        users_count = bool(settings.get("vas_hadoop_container_executor"))
+        found += examine_login(cluster, node, facts, users_count)
+        found += [] if facts.site_lnet else _lustre(node, facts, settings)
     else:
         found += [*_lustre(node, facts, settings), *examine_accounts(node, facts.accounts)]
         found += _own_name(node, facts)
@@ -67,6 +74,8 @@ def examine_machine(
             found += examine_users(node, facts.users)
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts, all_of_them=True)
+    if host is None:
+        found += same_users(node, facts.users, settings.get("numbers") or {})
     if parent := cluster.host_by_guest(node):
         found += _guest(parent, cluster.guest(node), facts, nodes_of(cluster))
     if node == cluster.yarn.resourcemanager.name:
