@@ -45,6 +45,7 @@ GOOD = ImageVerdict(
     seed="Valid cloud-config: system userdata",
     addresses=["lo UNKNOWN 127.0.0.1/8", "vf0 UP 192.0.2.21/24"],
     routed="Usage: vas-routed [OPTIONS]",
+    classes="/var/lib/vas/cds/hadoop.jsa: fits; JDK 17.0.15+6, 194 jars",
 )
 
 

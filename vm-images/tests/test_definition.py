@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import struct
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+import yaml
 
 from vas_core.errors import BadInput, NotHere
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_image.build.builder import Builder, BuildOrder, check_builder, command_of
 from vas_image.build.mkosi import MkosiBuild, mkosi_argv, sandbox_files
+from vas_image.check import examiner
 from vas_image.definition import DEFINITION, System, read_definition
 
 
@@ -160,3 +164,34 @@ def test_javas_certificates_have_no_time_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"0" * 100)  # PKCS 12, or whatever comes next
     run([sys.executable, "-c", program, tmp_path / "a", "60"])
     assert (tmp_path / "a").read_bytes() == b"0" * 100
+
+
+def test_the_archive_of_classes_is_of_the_class_path_that_the_role_looks_for() -> None:
+    """Else the role would build it again at the first run, and `vas image check` report it."""
+    script = (DEFINITION / "mkosi.postinst.chroot").read_text()
+    (of_image,) = re.findall(r"cds build --directory (\S+) \\\n +--classpath '(.*)'", script)
+    file = REPOSITORY / "ansible/roles/hadoop/vars/main.yml"
+    role = yaml.safe_load(file.read_text())
+    directory = role["__vas_hadoop_directory"]
+    jars = role["__vas_hadoop_class_path"].strip().partition(":")[2]
+    of_role = jars.replace("{{ __vas_hadoop_directory }}", directory)
+    assert of_image == (role["__vas_hadoop_archive_of_classes"], of_role)
+    assert ("--directory", of_image[0], "--classpath", of_image[1]) == examiner.CLASSES
+
+
+@pytest.mark.machine
+def test_no_jar_of_the_archive_gets_another_time_later(tmp_path: Path) -> None:
+    """The builders set younger files back to the epoch, and the JVM compares the times."""
+    script = (DEFINITION / "mkosi.postinst.chroot").read_text()
+    start = script.index("    find -H /usr/lib/vas/hadoop")
+    setting = script[start : script.index("    JAVA_HOME=", start)]
+    files = [tmp_path / f"usr/lib/vas/{name}" for name in ("hadoop/a.jar", "plugins/b.jar")]
+    java = tmp_path / "usr/lib/jvm/java-17/lib/modules"
+    for file in (*files, java):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (tmp_path / "usr/lib/vas/java").symlink_to(java.parents[1])
+    os.utime(files[0], (1, 1))
+    own = setting.replace("/usr/", f"{tmp_path}/usr/")
+    run(["sh", "-euc", own], env={**os.environ, "SOURCE_DATE_EPOCH": "1000"})
+    assert [int(file.stat().st_mtime) for file in (*files, java)] == [1, 1000, 1000]

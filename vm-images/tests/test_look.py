@@ -31,6 +31,8 @@ def tree(tmp_path: Path) -> Path:
     write(tmp_path, config, (EXTRA / config).read_text())
     write(tmp_path, "usr/lib/vas/hadoop/hadoop-common-3.5.0.jar")
     write(tmp_path, "usr/lib/vas/plugins/vas-yarn-plugins-0.1.0.jar")
+    write(tmp_path, "var/lib/vas/cds/hadoop.jsa")
+    write(tmp_path, "var/lib/vas/cds/hadoop.json", '{\n "java": "17",\n "jars": 2\n}\n')
     wants = tmp_path / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True)
     for unit in ("vas-nodemanager.service", "vas-routed.service"):
@@ -59,13 +61,23 @@ def test_an_image_as_it_is_to_be_breaks_no_rule(tree: Path) -> None:
         ("etc/hostname", "builder\n", "never started"),
         ("var/lib/cloud/instance", "", "never started"),
         ("etc/cloud/cloud.cfg.d/90-vas.cfg", "datasource_list: [Ec2]\n", "cloud-init reads"),
-        ("usr/lib/vas/plugins/vas-yarn-plugins-0.2.0.jar", "", "Hadoop and the plugins"),
+        ("var/lib/vas/cds/hadoop.json", '{"jars": 193}', "archive of classes"),
+        ("var/lib/vas/cds/hadoop.json", "", "archive of classes"),
     ],
 )
 def test_each_rule_can_be_broken(tree: Path, path: str, text: str, rule: str) -> None:
     write(tree, path, text)
     (found,) = broken(tree)
     assert found.startswith(rule)
+
+
+def test_a_second_jar_of_plugins_is_in_no_archive(tree: Path) -> None:
+    write(tree, "usr/lib/vas/plugins/vas-yarn-plugins-0.2.0.jar")
+    assert broken(tree) == ["Hadoop and the plugins", "archive of classes"]
+
+
+def _without_archive(tree: Path) -> None:
+    (tree / "var/lib/vas/cds/hadoop.jsa").unlink()
 
 
 def _without_unit(tree: Path) -> None:
@@ -92,7 +104,9 @@ def test_units_that_others_wait_for_are_not_enabled(tree: Path, wants: str) -> N
     assert f"disable {link.name}" in preset.splitlines()
 
 
-@pytest.mark.parametrize("take", [_without_unit, _without_shadow, _without_machine_id])
+@pytest.mark.parametrize(
+    "take", [_without_archive, _without_unit, _without_shadow, _without_machine_id]
+)
 def test_what_is_missing_is_no_good_sign(tree: Path, take: Callable[[Path], None]) -> None:
     take(tree)
     assert len(broken(tree)) == 1

@@ -16,6 +16,9 @@ from typing import Any
 PORT = "/dev/virtio-ports/vas.verdict"
 _NODE = "http://127.0.0.1:8042/ws/v1/node/info"
 _USER_DATA = "/var/lib/cloud/instance/user-data.txt"
+_JAVA_HOME = ("env", "JAVA_HOME=/usr/lib/vas/java")
+_CLASS_PATH = "/usr/lib/vas/hadoop/*:/usr/lib/vas/plugins/*"
+CLASSES = ("--directory", "/var/lib/vas/cds", "--classpath", _CLASS_PATH)
 BOOT_SECONDS = 900.0
 NODE_SECONDS = 600.0
 
@@ -74,6 +77,7 @@ def verdict() -> dict[str, Any]:
         "addresses": output("ip", "-brief", "address").splitlines(),
         "java": output("/usr/lib/vas/java/bin/java", "--version").partition("\n")[0],
         "routed": output("vas-routed", "--help").partition("\n")[0],
+        "classes": output(*_JAVA_HOME, "vas", "cds", "status", *CLASSES),
         "root_bytes": int(output("findmnt", "-bno", "SIZE", "/") or 0),
     }
 

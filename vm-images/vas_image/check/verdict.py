@@ -29,6 +29,7 @@ class ImageVerdict(BaseModel):
     addresses: list[str] = []
     java: str = ""
     routed: str = ""
+    classes: str = ""
     root_bytes: int = 0
 
 
@@ -56,4 +57,6 @@ def _rules(found: ImageVerdict, guest: Guest, agent: bool) -> Iterator[ImageRule
     version = found.node.get("hadoopVersion") or found.node.get("log") or found.node.get("why", "")
     yield ImageRule("the NodeManager is healthy", healthy, str(version))
     yield ImageRule("VAS's programs start", "Usage" in found.routed, found.routed or "no")
+    fits = ": fits; " in found.classes
+    yield ImageRule("the archive of classes fits", fits, found.classes or "no answer")
     yield ImageRule("the guest agent answers", agent, "ping" if agent else "no")

@@ -15,10 +15,14 @@ from vas_core.root import Root
 _SECTOR_BYTES = 512
 _MAGIC_AT = 1024 + 56
 _MAGIC = b"\x53\xef"
-# _TREES are copied as a whole; of the others only the names.
+# _TREES and _TEXTS are copied as a whole; of the others only the names.
 _TREES = ("/etc", "/root", "/home")
 _DIRECTORIES = ("/usr/lib/vas/hadoop", "/usr/lib/vas/plugins", "/var/lib/cloud", "/var/log")
-_FILES = ("/var/lib/systemd/random-seed", "/var/lib/dbus/machine-id", "/usr/bin/vas-routed")
+_TEXTS = ("/var/lib/vas/cds/hadoop.json",)
+_FILES = (
+    *("/var/lib/systemd/random-seed", "/var/lib/dbus/machine-id", "/usr/bin/vas-routed"),
+    "/var/lib/vas/cds/hadoop.jsa",
+)
 
 
 @contextmanager
@@ -32,7 +36,7 @@ def opened(disk: Path) -> Iterator[Root]:
         run(["qemu-img", "convert", "-O", "raw", disk, raw])
         where = f"{raw}?offset={root_offset(raw)}"
         tree.mkdir()
-        for path in (*_TREES, *_DIRECTORIES, *_FILES):
+        for path in (*_TREES, *_DIRECTORIES, *_TEXTS, *_FILES):
             _take_out(where, path, tree)
         yield Root(tree)
 
@@ -75,6 +79,8 @@ def _take_out(where: str, path: str, tree: Path) -> None:
         for name in (row[5] for row in rows if len(row) > 5):
             if name not in (".", ".."):
                 (target / name).touch()
+    elif path in _TEXTS:
+        _debugfs(where, f"dump {path} {target}")
     elif "Inode:" in _debugfs(where, f"stat {path}"):
         target.touch()
 

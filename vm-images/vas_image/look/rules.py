@@ -10,6 +10,8 @@ from pathlib import Path
 from vas_core.root import Root
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_CLASSES = "var/lib/vas/cds/hadoop"
+_JARS_OF_ARCHIVE = re.compile(r'"jars": (\d+)')
 _LOCKED = ("*", "!", "!!", "!*", "!locked", "!unprovisioned", "*LK*")
 _LARGEST_BYTES = 1 << 20
 _EMPTY_ID = ("", "uninitialized")
@@ -82,6 +84,15 @@ def _software(root: Root) -> ImageRule:
     return ImageRule("Hadoop and the plugins", ok, f"{len(jars)} jars, {_words(plugins)}")
 
 
+def _class_archive(root: Root) -> ImageRule:
+    """Checks that the archive was made of the image's jars; `vas image check` asks the JVM."""
+    jars = len(root.names("usr/lib/vas/hadoop")) + len(root.names("usr/lib/vas/plugins"))
+    made = _JARS_OF_ARCHIVE.search(root.read(f"{_CLASSES}.json") or "")
+    there = made is not None and root.path(f"{_CLASSES}.jsa").exists()
+    found = f"of {made[1]} jars" if made and there else "none"
+    return ImageRule("archive of classes", there and found == f"of {jars} jars", found)
+
+
 def _units(root: Root) -> ImageRule:
     wanted = "multi-user.target.wants"
     lacking = [
@@ -115,6 +126,7 @@ _RULES: tuple[Callable[[Root], ImageRule], ...] = (
     _identity,
     _cloud_init,
     _software,
+    _class_archive,
     _units,
     _unwanted_units,
 )
