@@ -21,7 +21,8 @@ import org.vas.filesystem.TreeRemover;
 
 /**
  * The NodeManager's auxiliary service {@code vas_shuffle}: removes the map output of an application
- * that is over, where its application master did not.
+ * that is over, where its application master did not. It also counts what reduce tasks read, in
+ * metrics that outlive the tasks.
  *
  * <p>A NodeManager says "stopped" also of applications that live on elsewhere, when it is shut down
  * itself. So the ResourceManager is asked first; unless it says "over", nothing is touched.
@@ -39,6 +40,7 @@ public class ShuffleNodeService extends AuxiliaryService {
   private NodeMetrics metrics;
   private Path stagingRoot;
   private ThreadPoolExecutor worker;
+  private TaskReports reports;
   private boolean deniedBefore;
 
   /** Made by the NodeManager, which finds the class by its name. */
@@ -68,6 +70,11 @@ public class ShuffleNodeService extends AuxiliaryService {
     worker = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
         new LinkedBlockingQueue<>(LONGEST_QUEUE), ShuffleNodeService::daemon,
         (task, executor) -> metrics.undecided());
+    try {
+      reports = TaskReports.open(getConfig(), metrics);
+    } catch (IOException e) {
+      LOG.warn("The reads of this node's reduce tasks are not counted in VasShuffle: {}", e.getMessage());
+    }
     super.serviceStart();
   }
 
@@ -84,6 +91,9 @@ public class ShuffleNodeService extends AuxiliaryService {
       if (!worker.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
         worker.shutdownNow();
       }
+    }
+    if (reports != null) {
+      reports.close();
     }
     applications.close();
     super.serviceStop();

@@ -1,2 +1,5 @@
-/** In the NodeManager: removes map output that an application master did not live to remove. */
+/**
+ * In the NodeManager: removes map output that an application master did not live to remove, and
+ * counts what reduce tasks read.
+ */
 package org.vas.shuffle.node;

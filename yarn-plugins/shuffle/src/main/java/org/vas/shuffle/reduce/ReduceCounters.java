@@ -2,25 +2,29 @@ package org.vas.shuffle.reduce;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.Closeable;
 import java.util.List;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ReadMeter;
+import org.vas.shuffle.report.NodeReporter;
 
 /** The counters of one reduce attempt: stock's, with stock's values, and our own. */
-final class ReduceCounters implements ReadMeter {
+final class ReduceCounters implements ReadMeter, Closeable {
   /** The name of the group of VAS's own job counters. */
   static final String GROUP = MetadataOperation.GROUP;
 
   private final ShuffleConsumerPlugin.Context<?, ?> stock;
   private final Reporter reporter;
   private final ReduceMetrics metrics = ReduceMetrics.register();
+  private final NodeReporter node;
 
   ReduceCounters(ShuffleConsumerPlugin.Context<?, ?> stock) {
     this.stock = requireNonNull(stock, "stock");
     this.reporter = stock.getReporter();
+    this.node = new NodeReporter(stock.getJobConf(), metrics::reads);
   }
 
   @Override
@@ -43,6 +47,7 @@ final class ReduceCounters implements ReadMeter {
   /** The metadata server was asked; from several threads. */
   void asked(MetadataOperation operation) {
     add(operation.name(), 1);
+    metrics.asked();
   }
 
   @Override
@@ -66,6 +71,12 @@ final class ReduceCounters implements ReadMeter {
     stock.getShuffledMapsCounter().increment(outputs.size());
     stock.getMergedMapOutputsCounter().increment(outputs.size());
     stock.getReduceShuffleBytes().increment(outputs.stream().mapToLong(bytes::of).sum());
+  }
+
+  /** Reports the last numbers to the node. */
+  @Override
+  public void close() {
+    node.close();
   }
 
   private void add(String name, long value) {

@@ -8,6 +8,7 @@ import org.apache.hadoop.metrics2.lib.Interns;
 import org.apache.hadoop.metrics2.lib.MetricsRegistry;
 import org.apache.hadoop.metrics2.lib.MutableCounterLong;
 import org.apache.hadoop.metrics2.lib.MutableGaugeInt;
+import org.vas.shuffle.report.TaskReads;
 
 /** The metrics2 source {@code VasShuffleTask} of a reduce task, also in its JMX. */
 final class ReduceMetrics implements MetricsSource {
@@ -21,6 +22,10 @@ final class ReduceMetrics implements MetricsSource {
       registry.newCounter("SegmentsOpened", "Segments opened", 0L);
   private final MutableCounterLong bytes =
       registry.newCounter("BytesRead", "Stored bytes read", 0L);
+  private final MutableCounterLong requests =
+      registry.newCounter("ReadRequests", "Reads of map output", 0L);
+  private final MutableCounterLong asked =
+      registry.newCounter("MetadataRequests", "Requests to the metadata server", 0L);
   private final MutableCounterLong failures =
       registry.newCounter("ValidationFailures", "Map outputs found lost or damaged", 0L);
 
@@ -43,11 +48,23 @@ final class ReduceMetrics implements MetricsSource {
   }
 
   void read(long count) {
+    requests.incr();
     bytes.incr(count);
+  }
+
+  void asked() {
+    asked.incr();
   }
 
   void validationFailed() {
     failures.incr();
+  }
+
+  /** Returns the numbers so far, as the node hears them. */
+  TaskReads reads() {
+    // A segment that another thread closes before it is counted as opened would be -1.
+    return TaskReads.of(Math.max(0, open.value()), opened.value(), bytes.value(), requests.value(),
+        asked.value(), failures.value());
   }
 
   @Override

@@ -101,6 +101,7 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private void failed(Throwable cause) {
     pool.close();
     medium.close();
+    counters.close();
     try {
       if (passWriter != null) {
         passWriter.discardAll();
@@ -201,6 +202,7 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         pool.close();
         medium.close();
       }
+      counters.close();
     }
   }
 }

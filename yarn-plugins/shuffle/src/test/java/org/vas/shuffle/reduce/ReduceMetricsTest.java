@@ -43,6 +43,8 @@ class ReduceMetricsTest {
     assertEquals(0, open());
     assertEquals(harness.counter("MOFS_OPENED"), counter("SegmentsOpened"));
     assertEquals(harness.counter("MOF_BYTES_READ"), counter("BytesRead"));
+    assertTrue(counter("ReadRequests") >= counter("SegmentsOpened"));
+    assertTrue(counter("MetadataRequests") > 0);
     assertEquals(0, counter("ValidationFailures"));
   }
 
