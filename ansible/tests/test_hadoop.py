@@ -10,10 +10,11 @@ import pytest
 import yaml
 from modules import load
 
-from vas_ansible.hadoop import LIMIT_USERS, PROGRAMS, Choices, site_files
+from vas_ansible.hadoop import JOBID, LIMIT_USERS, PROGRAMS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
+from vas_core.process import run
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.site_files import as_mapping
 from vas_yarn.submit.master import why_not
@@ -150,3 +151,24 @@ def test_a_switch_is_hadoops_word_however_yaml_reads_it(
     for text in made.values():
         found |= properties(text)
     assert found[property_[0]] == property_[1]
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("epoch", ["", "e17_"])
+@pytest.mark.parametrize("number", ["0001", "123456"])
+def test_a_container_s_environment_names_its_application_to_lustre(epoch: str, number: str) -> None:
+    """As bash expands what the NodeManager writes, each variable after those that it names."""
+    yarn = properties(site_files(SITE, "vas01.hpc.example", Choices())["yarn-site.xml"])
+    prefix = "yarn.nodemanager.admin-env."
+    own = {k.removeprefix(prefix): v for k, v in yarn.items() if k.startswith(prefix)}
+    ordered = ("VAS_APPLICATION", "VAS_CLUSTER_TIME", "VAS_JOBID")
+    script = "".join(f'export {name}="{own.pop(name)}"\n' for name in ordered)
+    assert own == {}
+    container = f"container_{epoch}1700000000000_{number}_01_000002"
+    found = run(["bash", "-euc", f"{script}echo $VAS_JOBID"], env={"CONTAINER_ID": container})
+    assert found.stdout == f"app_1700000000000_{number}\n"
+    assert len(found.stdout.strip()) <= 31, "what Lustre keeps of a name"
+
+
+def test_the_role_tells_lustre_the_variable_that_containers_have() -> None:
+    assert defaults_of(ROLES / "lustre_client")["vas_lustre_client_jobid"] == JOBID

@@ -15,6 +15,7 @@ from vas_ansible.monitoring import (
     ALERTS,
     CAUSES,
     HADOOP_METRICS,
+    LUSTRE_METRICS,
     PANELS,
     dashboard,
     monitoring_files,
@@ -37,9 +38,12 @@ _FUNCTIONS = {
     "or",
     "up",
     "and",
+    "topk",
+    "jobid",
 }
 
 
+ANSIBLE = Path(__file__).parents[1] / "vas_ansible"
 _PLUGINS = Path(__file__).parents[2] / "yarn-plugins"
 # As org.apache.hadoop.metrics2.sink.PrometheusMetricsSink splits a record's and a metric's names.
 _SPLIT = re.compile(r"(?<![A-Z_])(?<!^)(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
@@ -58,7 +62,7 @@ def of_the_plugins() -> set[str]:
     ):
         text = (_PLUGINS / path).read_text()
         (record,) = re.findall(r'String NAME = "(\w+)"', text)
-        named = re.findall(r'newCounter\(\s*"(\w+)",', text)
+        named = re.findall(r'new(?:Counter|Gauge)\(\s*"(\w+)",', text)
         found |= {prometheus_name(record, name) for name in named}
     policy = _PLUGINS / "scheduler/src/main/java/org/vas/scheduler/policy"
     for enum, form in (("GrantLocality", "{}Grants"), ("RemoteCause", "Relaxed{}")):
@@ -105,9 +109,17 @@ def test_every_metric_that_is_named_is_a_daemon_s() -> None:
     texts += [expression for panel in PANELS for expression in panel.lines.values()]
     bare = (re.sub(r"\{[^}]*\}|\[[^]]*\]", "", text) for text in texts)
     named = {word for text in bare for word in re.findall(r"[a-z_]+", text)} - _FUNCTIONS
-    known = ours() | HADOOP_METRICS | of_the_plugins()
+    known = ours() | HADOOP_METRICS | LUSTRE_METRICS | of_the_plugins()
     assert named <= known, named - known
-    assert named >= HADOOP_METRICS
+    assert named >= HADOOP_METRICS | LUSTRE_METRICS
+
+
+def test_the_panel_of_applications_shows_containers_alone() -> None:
+    """Whatever else uses Lustre has another name there, such as a batch system's job number."""
+    (name,) = re.findall(r'"(app_)\$\{', (ANSIBLE / "hadoop.py").read_text())
+    lines = [line for panel in PANELS for line in panel.lines.values() if "lustre_job" in line]
+    assert lines
+    assert all(f'{{jobid=~"{name}.*"}}' in line for line in lines)
 
 
 def test_each_daemon_of_each_machine_is_asked_once() -> None:

@@ -27,6 +27,8 @@ NODE_GROUP = "/system.slice/vas-nodemanager.service"
 CHILD_ARGUMENTS = f"{CONFIGURATION}/vas-child.args"
 """The argument file of every container's JVM: the archive of classes, and the class path."""
 QUEUES = "capacity-scheduler.xml"
+JOBID = "VAS_JOBID"
+"""The variable of a container's environment that names its application to Lustre."""
 LIMIT_USERS = "yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users"
 """Whether containers of a site without Kerberos all run as one user; Hadoop's default is true."""
 AUTHENTICATION = "hadoop.security.authentication"
@@ -157,8 +159,24 @@ def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
         "yarn.nodemanager.log-dirs": f"{LOGS}/containers",
         "yarn.nodemanager.resource.memory-mb": str(left >> 20),
         "yarn.nodemanager.resource.cpu-vcores": str(guest.vcpus),
+        **_job_of_containers(),
         # A JVM reserves far more addresses than it uses.
         "yarn.nodemanager.vmem-check-enabled": "false",
+    }
+
+
+def _job_of_containers() -> Properties:
+    """Returns variables of every container, of which VAS_JOBID names its application to Lustre.
+
+    container_e17_1700000000000_0001_01_000002 gives app_1700000000000_0001: Lustre keeps 31
+    characters of a job's name, and application_1700000000000_100000 has one more. The script that
+    starts a container expands the values, each after those that it names.
+    """
+    prefix = "yarn.nodemanager.admin-env"
+    return {
+        f"{prefix}.VAS_APPLICATION": "${CONTAINER_ID%_*_*}",
+        f"{prefix}.VAS_CLUSTER_TIME": "${VAS_APPLICATION%_*}",
+        f"{prefix}.{JOBID}": "app_${VAS_CLUSTER_TIME##*_}_${VAS_APPLICATION##*_}",
     }
 
 

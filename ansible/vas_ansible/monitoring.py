@@ -24,6 +24,16 @@ HADOOP_METRICS = frozenset(
         "node_manager_metrics_containers_running",
     }
 )
+LUSTRE_METRICS = frozenset(
+    {
+        "lustre_job_read_bytes_total",
+        "lustre_job_stats_total",
+        "lustre_job_write_bytes_total",
+    }
+)
+"""Metrics of the site's exporter of Lustre's jobstats on its servers, with the label `jobid`."""
+# What containers of YARN are called there: `vas_ansible.hadoop`. A panel shows the ten busiest.
+_BY_JOB = 'topk(10, sum by (jobid) (rate({}{{jobid=~"app_.*"}}[5m])))'
 RUNBOOKS = "docs"
 """Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
 # Grants of containers, by where they are; the local ones are the product.
@@ -170,6 +180,13 @@ ALERTS = (
         "journalctl -u vas-nodemanager, then vas shuffle gc --dry-run",
         lasting="0m",
     ),
+    Alert(
+        "VasMapOutputDamaged",
+        "increase(vas_shuffle_validation_failures[15m]) > 0",
+        "{{ $labels.instance }}: reduce tasks found map outputs lost or damaged, whose maps run "
+        "again: look for errors of Lustre and of the network",
+        lasting="0m",
+    ),
 )
 
 PANELS = (
@@ -225,6 +242,42 @@ PANELS = (
         "Map output left by ended jobs, removed",
         "bytes",
         {"{{instance}}": "increase(vas_shuffle_bytes_removed[5m])"},
+    ),
+    Panel(
+        "Map output read by reduce tasks",
+        "Bps",
+        {"{{instance}}": "rate(vas_shuffle_bytes_read[5m])"},
+    ),
+    Panel(
+        "Requests of reduce tasks for map output",
+        "reqps",
+        {
+            "{{instance}} to OSTs": "rate(vas_shuffle_read_requests[5m])",
+            "{{instance}} to MDTs": "rate(vas_shuffle_metadata_requests[5m])",
+        },
+    ),
+    Panel(
+        "Segments that reduce tasks have open",
+        "short",
+        {"{{instance}}": "vas_shuffle_open_segments"},
+    ),
+    Panel(
+        "Map outputs found lost or damaged",
+        "short",
+        {"{{instance}}": "increase(vas_shuffle_validation_failures[5m])"},
+    ),
+    Panel(
+        "I/O on the servers by application",
+        "Bps",
+        {
+            "{{jobid}} reads": _BY_JOB.format("lustre_job_read_bytes_total"),
+            "{{jobid}} writes": _BY_JOB.format("lustre_job_write_bytes_total"),
+        },
+    ),
+    Panel(
+        "Requests to the servers by application",
+        "reqps",
+        {"{{jobid}}": _BY_JOB.format("lustre_job_stats_total")},
     ),
     Panel("CPUs in use", "percentunit", {"{{instance}}": "vas_affinity_busy_ratio"}),
 )

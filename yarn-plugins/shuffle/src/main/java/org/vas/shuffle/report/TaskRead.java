@@ -4,7 +4,7 @@ package org.vas.shuffle.report;
 public enum TaskRead {
   /** Segments whose file is open now; the only number that falls. */
   OPEN_SEGMENTS,
-  /** Segments opened. */
+  /** Segments that the task has opened. */
   SEGMENTS_OPENED,
   /** Stored bytes read of map output. */
   BYTES_READ,
