@@ -20,7 +20,7 @@ from vas_ansible.firewall import (
     server_nftables,
 )
 from vas_ansible.monitoring import monitoring_files
-from vas_cluster import load_cluster
+from vas_cluster import Cluster, load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
 from vas_core.errors import BadInput, VasError
@@ -215,9 +215,7 @@ def firewall(
     cluster = load_cluster(cluster_file)
     host, nft = cluster.host(node), form == "nftables"
     if host is None:
-        if node in {client.name for client in cluster.yarn.clients}:
-            hint = "name a storage server, a guest or the ResourceManager: they let this node in"
-            raise BadInput("is a login node, to which nobody connects", where=node, hint=hint)
+        _refuse_login_node(cluster, node)
         if node != cluster.yarn.resourcemanager.name:
             cluster.guest(node)
         click.echo((node_nftables if nft else node_firewalld)(cluster), nl=False)
@@ -226,3 +224,9 @@ def firewall(
     needed = needed_ports(host, {"vas_route_switcher_settings": given})
     made = (server_nftables if nft else server_firewalld)(cluster, host, needed, monitoring)
     click.echo(made, nl=False)
+
+
+def _refuse_login_node(cluster: Cluster, node: str) -> None:
+    if node in {client.name for client in cluster.yarn.clients}:
+        hint = "name a storage server, a guest or the ResourceManager: they let this node in"
+        raise BadInput("is a login node, to which nobody connects", where=node, hint=hint)
