@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from vas_core.polling import poll
+from vas_core.process import run
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import play_role, role_playbook
 from vas_tests.hosts.shared import share
 from vas_tests.hosts.yarn import asked, running_nodes
 
-_LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
+_LACKS = [p for p in ("gcc", "mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.long,
@@ -36,8 +37,8 @@ _JOB = (
     *("-Dmapreduce.map.java.opts=-Xmx300m", "-Dmapreduce.reduce.java.opts=-Xmx300m"),
     *("-Dmapreduce.task.io.sort.mb=32", "1", "10"),
 )
-# In place of Hadoop's, which no registry has: it accepts its configuration, and starts nothing.
-_PROGRAM = '#!/bin/sh\n[ "$1" = --checksetup ] && cat /usr/lib/etc/hadoop/container-executor.cfg\n'
+# In place of Hadoop's, which no registry has: it makes the same checks, and starts nothing.
+_PROGRAM = Path(__file__).with_name("vas_tests") / "container_executor.c"
 # There are no controllers in these hosts' control groups.
 _WITHOUT_SHARES = {
     "yarn.nodemanager.resource.cpu.enabled": "false",
@@ -110,6 +111,23 @@ def test_a_job_runs(yarn: Site) -> None:
     assert [app["finalStatus"] for app in apps] == ["SUCCEEDED"]
 
 
+def test_a_container_s_environment_names_its_application_to_lustre(yarn: Site) -> None:
+    """By Hadoop's streaming, whose mapper prints its environment."""
+    rm1 = yarn.hosts["rm1"]
+    rm1.run("install", "-d", "-o", "yarn", "-m", "0755", "/scratch/named")
+    rm1.run("install", "-o", "yarn", "-m", "0644", "/dev/stdin", "/scratch/named/in", stdin="x\n")
+    own = ("-Dmapreduce.job.reduces=0", "-Dmapreduce.job.maps=1")
+    files = ("-input", "/named/in", "-output", "/named/out", "-mapper", "/usr/bin/env")
+    words = " ".join((*_JOB[:-2], *own, *files))
+    shell = f"exec hadoop jar /usr/lib/vas/hadoop/hadoop-streaming-*.jar {words}"
+    done = rm1.run("runuser", "-u", "yarn", "--", "sh", "-c", shell, check=False)
+    assert done.status == 0, done.stdout + done.stderr
+    printed = rm1.run("cat", "/scratch/named/out/part-00000").stdout
+    found = dict(line.partition("=")[::2] for line in printed.splitlines())
+    job = found["mapreduce_job_id"].removeprefix("job_")
+    assert found["VAS_JOBID"].strip() == f"app_{job}".strip()
+
+
 def test_H8_a_job_writes_into_a_directory_that_a_group_shares(yarn: Site) -> None:
     """Under the unit's own sandbox, by systemd itself: containers inherit it."""
     rm1 = yarn.hosts["rm1"]
@@ -172,7 +190,7 @@ def test_queues_change_without_a_restart_and_what_yarn_refuses_is_taken_back(
 def test_containers_users_come_and_go(yarn: Site, variables: Variables, tmp_path: Path) -> None:
     vm1 = yarn.hosts["vm1"]
     program = tmp_path / "container-executor"
-    program.write_text(_PROGRAM)
+    run(["gcc", "-static", "-O1", "-o", program, _PROGRAM], timeout_seconds=60)
     before = look(vm1, ("/scratch", "/var/lib/yarn"))
     own = {"vas.layout.required": "false"} | _WITHOUT_SHARES
     executor = {"vas_hadoop_container_executor": str(program), "vas_hadoop_properties": own}
@@ -184,6 +202,9 @@ def test_containers_users_come_and_go(yarn: Site, variables: Variables, tmp_path
     group = vm1.run("cat", f"/proc/{main.strip()}/cgroup").stdout.strip()
     assert group.endswith("/system.slice/vas-nodemanager.service/daemon")
     assert "LinuxContainerExecutor" in asked(yarn, "http://vm1:8042/conf")
+    # It could become root: the NodeManager would have ended by what `--checksetup` answered.
+    state = vm1.run("systemctl", "show", "--value", "--property=NRestarts", "vas-nodemanager")
+    assert state.stdout.strip() == "0"
 
     play_role(yarn, "hadoop", "vas_guests", variables)
     assert differences(before, look(vm1, ("/scratch", "/var/lib/yarn"))) == ""

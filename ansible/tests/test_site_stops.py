@@ -40,10 +40,12 @@ def inventory(tmp_path: Path) -> Path:
     python = "/usr/bin/python3"
     everywhere = (
         f"ansible_connection: local\nansible_become: false\nansible_python_interpreter: {python}\n"
-        "vas_hadoop_container_executor: /bin/sh\n"
+        f"vas_hadoop_container_executor: {tmp_path}/container-executor\n"
         "vas_hadoop_kerberos_realm: HPC.EXAMPLE\nvas_hadoop_kerberos_keytabs: /tmp\n"
         "vas_guest_settings: {authorized_keys: ['{{ key }}']}\nkey: ssh-ed25519 AAAA me\n"
     )
+    program = b"\x7fELF\0../etc/hadoop/container-executor.cfg\0"
+    (tmp_path / "container-executor").write_bytes(program)
     files = {
         "vas.yml": "plugin: vas_cluster\nfile: cluster.yaml\n",
         "group_vars/all.yml": everywhere,

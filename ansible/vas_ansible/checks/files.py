@@ -11,7 +11,7 @@ _FILES = (
     ("vas_program_archive", "", "", "make it: `vas provision wheels FILE`"),
     ("vas_hadoop_archive", "", "", "make it: `vas provision hadoop FILE`"),
     ("vas_guest_image", "", "/image.json", "make it: `vas image build --output DIRECTORY`"),
-    ("vas_hadoop_container_executor", "", "", "build it for these nodes, from Hadoop's sources"),
+    ("vas_hadoop_container_executor", "", "", "build it: docs/executor.md"),
     ("vas_hadoop_kerberos_keytabs", "", "", "name the directory with the keytabs"),
     ("vas_lustre_client_repository", "key", "", "get the repository's public key"),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from vas_ansible.checks.documents import examine_settings
+from vas_ansible.checks.executor import bytes_of, examine_executor
 from vas_ansible.checks.files import examine_files
 from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.checks.identity import examine_identity
@@ -42,12 +43,14 @@ def examine_inventory(
     known: Collection[str],
     removed: Mapping[str, str],
     exists: Callable[[str], bool] = os.path.exists,
+    read: Callable[[str], bytes] = bytes_of,
 ) -> list[CheckFinding]:
     """Finds every problem of the variables that a site set.
 
     `options`: every option of a role, with its specification and its "role"; `known`: what else
     may be set; `removed`: options that once were, with what to do instead; `exists`: whether a
-    file is on the controller. Of a variable that is LATER only the name is looked at.
+    file is on the controller; `read`: its content, as `examine_executor` wants it. Of a variable
+    that is LATER only the name is looked at.
     """
     found = [*_manager(cluster)]
     for node, variables in by_node.items():
@@ -57,7 +60,8 @@ def examine_inventory(
         found += unfit
         unjudged = variables.keys() - judged.keys() | {finding.check for finding in unfit}
         judged = {name: value for name, value in judged.items() if name not in unjudged}
-        values = [*examine_files(node, judged, exists), *_values(cluster, node, judged)]
+        values = [*examine_files(node, judged, exists), *examine_executor(node, judged, read)]
+        values += _values(cluster, node, judged)
         if "vas_guest_settings" not in unjudged:
             values += _virtual_functions(node, judged)
         found += [finding for finding in values if finding.check not in unjudged]
