@@ -139,6 +139,9 @@ def test_a_resourcemanager_restart_in_mid_job(lab: Lab) -> None:
         restart(lab, "resourcemanager")
     assert job[0].state == "SUCCEEDED"
     assert job[0].counter("MAP_INPUT_RECORDS") == MAPS * (16 << 20) // 100
+    # No container ended with it, and no map was started twice.
+    assert job[0].counter("TOTAL_LAUNCHED_MAPS") == MAPS
+    assert job[0].counter("NUM_FAILED_MAPS") == 0
 
 
 @pytest.mark.long
