@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_ansible.checks import LATER, examine_inventory
+from vas_ansible.checks import LATER, UnreadableValue, examine_inventory
 from vas_ansible.hadoop import AUTHENTICATION, LIMIT_USERS
 from vas_cluster import Cluster, load_cluster
 
@@ -203,3 +203,19 @@ def test_S1_a_property_of_the_site_s_own_does_not_take_that_back(
     own = {"vas_hadoop_properties": {key: "simple" if key == AUTHENTICATION else "false"}}
     found = examine_inventory(SITE, {GUEST: variables | own}, {}, KNOWN, {})
     assert ("vas_hadoop_properties" in [finding.check for finding in found]) is refused
+
+
+@pytest.mark.parametrize(
+    ("why", "fix"),
+    [
+        ("Unable to access the file '/root/.ssh/id_ed25519.pub': File not found", "ssh-keygen"),
+        ("'nowhere' is not a lookup plugin", "correct the expression"),
+    ],
+)
+def test_a_value_that_cannot_be_computed_is_one_finding_of_all(why: str, fix: str) -> None:
+    """A missing key would otherwise stop the checks of machines, with Ansible's own words alone."""
+    variables = EXECUTOR | {"vas_guest_settings": UnreadableValue(why), "vas_typo": 1}
+    found = examine_inventory(SITE, {GUEST: variables}, {}, [*KNOWN, "vas_guest_settings"], {})
+    assert [one.check for one in found] == ["vas_typo", "vas_guest_settings"]
+    assert found[1].what == f"has no value: {why}"
+    assert fix in found[1].fix

@@ -25,6 +25,7 @@ vas_hadoop_users: ann
 vas_hostcheck_accepted: [tiem]
 vas_guest_image: /nowhere
 vas_storage_host_interrupt: perhaps
+vas_guest_placement: "{{ lookup('ansible.builtin.file', '/nowhere/id_ed25519.pub') }}"
 vas_lustre_client_repository: {url: "https://repo/el{{ ansible_facts.distribution_major_version }}"}
 """
 CHECKS = (
@@ -135,6 +136,7 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
         "vas_hadoop_users: is not a list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
         "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
         "vas_storage_host_interrupt:",
+        "Unable to access the file '/nowhere/id_ed25519.pub': File not found; make the key:",
     ):
         assert line in said, line
     assert "authorized_keys" not in said

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible.errors import AnsibleError, AnsibleUndefinedVariable
 from jinja2 import Undefined, UndefinedError
 
 DOCUMENTATION = """
@@ -44,12 +45,21 @@ def _own(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _known(variables: Mapping[str, Any], name: str) -> Any:
-    from vas_ansible.checks import LATER
+    from vas_ansible.checks import LATER, UnreadableValue
 
     try:
         return _plain(variables[name])
-    except UndefinedError:
+    except UndefinedError as wrong:
+        cause = wrong.__cause__
+        if isinstance(cause, AnsibleError) and not isinstance(cause, AnsibleUndefinedVariable):
+            return UnreadableValue(_reason(wrong))
         return LATER
+
+
+def _reason(wrong: Exception) -> str:
+    """What Ansible says of it, without its own words around."""
+    said = str(wrong).removeprefix("A captured exception marker was tripped: ")
+    return said.replace(" Use -vvvvv to see paths searched.", "").rstrip(".")
 
 
 def _plain(value: Any) -> Any:
@@ -58,6 +68,8 @@ def _plain(value: Any) -> Any:
     Raises UndefinedError if a value in it is undefined.
     """
     if isinstance(value, Undefined):
+        if trip := getattr(value, "trip", None):
+            trip()  # Ansible's: raises the error that it keeps
         raise UndefinedError
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}

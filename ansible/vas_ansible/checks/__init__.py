@@ -3,7 +3,7 @@
 from vas_ansible.checks.accounts import usual_numbers
 from vas_ansible.checks.facts import MachineFacts
 from vas_ansible.checks.finding import CheckFinding
-from vas_ansible.checks.inventory import LATER, examine_inventory
+from vas_ansible.checks.inventory import LATER, UnreadableValue, examine_inventory
 from vas_ansible.checks.machine import examine_machine
 from vas_ansible.checks.network import fabric_mtus
 
@@ -11,6 +11,7 @@ __all__ = [
     "LATER",
     "CheckFinding",
     "MachineFacts",
+    "UnreadableValue",
     "examine_inventory",
     "examine_machine",
     "fabric_mtus",

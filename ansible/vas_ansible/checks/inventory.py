@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -36,6 +37,13 @@ LATER = object()
 """A value that needs facts, which nobody has read yet."""
 
 
+@dataclass(frozen=True)
+class UnreadableValue:
+    """A variable's value that cannot be computed on the controller, and why."""
+
+    why: str
+
+
 def examine_inventory(
     cluster: Cluster,
     by_node: Mapping[str, Variables],
@@ -55,7 +63,12 @@ def examine_inventory(
     found = [*_manager(cluster)]
     for node, variables in by_node.items():
         found += _unknown(node, variables, {*options, *known}, removed)
-        judged = {name: value for name, value in variables.items() if value is not LATER}
+        found += _unreadable(node, variables)
+        judged = {
+            name: value
+            for name, value in variables.items()
+            if value is not LATER and not isinstance(value, UnreadableValue)
+        }
         unfit = [*examine_options(node, judged, options)]
         found += unfit
         unjudged = variables.keys() - judged.keys() | {finding.check for finding in unfit}
@@ -98,6 +111,16 @@ def _unknown(
         close = closest(name, sorted(known))
         fix = f"did you mean {close}?" if close else "see docs/provisioning.md for the options"
         yield CheckFinding(node, name, "is not an option of any role", fix)
+
+
+def _unreadable(node: str, variables: Variables) -> Iterator[CheckFinding]:
+    """Such as a lookup of a file that is not there; Ansible would stop later, with this alone."""
+    for name, value in variables.items():
+        if isinstance(value, UnreadableValue):
+            is_key = ".pub" in value.why
+            fix = "make the key: `ssh-keygen -t ed25519`" if is_key else "correct the expression"
+            what = f"has no value: {value.why}"
+            yield CheckFinding(node, name, what, f"{fix}, or name another file" if is_key else fix)
 
 
 def _memory(cluster: Cluster, node: str, variables: Variables) -> Iterator[CheckFinding]:
