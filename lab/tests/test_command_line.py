@@ -83,6 +83,15 @@ def test_down_names_the_labs_that_are_up(labs: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "lab dmeo is not up; up: demo\n"
 
 
+def test_where_another_lab_is_up_the_hint_names_it(
+    labs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with hold(labs / "demo"):
+        assert run_command(["lab", "shell", "--", "true"]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("run `vas lab up`, or give --name demo, which is up\n")
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

@@ -98,6 +98,7 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
             ["org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application", "-list"],
         ),
         ("queue -showacls", ["org.apache.hadoop.mapred.JobQueueClient", "-showacls"]),
+        ("version", ["org.apache.hadoop.util.VersionInfo"]),
         ("org.example.Main x", ["org.example.Main", "x"]),
     ],
 )
@@ -119,6 +120,20 @@ def test_the_labs_hadoop_starts_what_hadoop_does(
     assert class_path == f"/c:{spec.jars}\n"
     more = run(["sh", "-c", f"HADOOP_CLASSPATH=/a.jar {command} {words}"]).stdout.splitlines()
     assert f"{spec.jars}:/c:/a.jar" in more
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("words", ["distcp a b", "", "namenode"])
+def test_a_word_that_it_does_not_know_is_said_in_one_line(
+    spec: LabSpec, tmp_path: Path, words: str
+) -> None:
+    """Java would look for a class of that name, and print its usage for none."""
+    (tmp_path / "hadoop").write_text(hadoop_program(spec))
+    done = run(["sh", tmp_path / "hadoop", *words.split()], check=False)
+    assert (done.status, done.stdout) == (2, "")
+    first = words.split()[0] if words else "no word"
+    assert done.stderr.startswith(f"hadoop: {first}: a lab knows application, classpath, ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:

@@ -31,7 +31,7 @@ from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, prepare
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
-from vas_lab.state import Running, hold, is_running, name_option, running_file
+from vas_lab.state import Running, hold, is_running, labs_up, name_option, running_file
 from vas_yarn.jobs.events import read_events
 from vas_yarn.jobs.job import JobResult, program
 from vas_yarn.jobs.place import OnEvent
@@ -79,7 +79,9 @@ class Lab:
         """Returns the lab that runs in a directory. Raises VasError when none does."""
         option = name_option(state_dir)
         if not is_running(state_dir):
-            raise VasError("no lab is up", where=str(state_dir), hint=f"run `vas lab up{option}`")
+            others = "".join(f", or give --name {name}, which is up" for name in labs_up()[:1])
+            hint = f"run `vas lab up{option}`{others}"
+            raise VasError("no lab is up", where=str(state_dir), hint=hint)
         noted = running_file(state_dir)
         if not noted.exists():
             hint = f"wait until it is up, or end it by `vas lab down{option}`"

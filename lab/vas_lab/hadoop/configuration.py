@@ -155,6 +155,11 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
     return "\n".join((*jvm_flags(spec), class_path)) + "\n"
 
 
+_UNKNOWN_WORD = (
+    "a lab knows application, classpath, fs, jar, queue, version, and the name of a class"
+)
+
+
 def hadoop_program(spec: LabSpec) -> str:
     """Returns the script of the lab's `hadoop`, `yarn` and `mapred`: some words, or a class."""
     flags = shlex.join(
@@ -172,6 +177,10 @@ def hadoop_program(spec: LabSpec) -> str:
         '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
         '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
         '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
+        '    version) shift; set -- org.apache.hadoop.util.VersionInfo "$@" ;;\n'
+        "    -* | *.*) ;;\n"
+        f'    *) printf "%s: %s: {_UNKNOWN_WORD}\\n" "${{0##*/}}" "${{1:-no word}}" >&2\n'
+        "       exit 2 ;;\n"
         "esac\n"
         f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf$more" "$@"\n'
     )
