@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from web import answer, web_server
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.cli import run_command
@@ -295,6 +297,34 @@ def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["job", "locality", "wordcount", "--cluster", str(EXAMPLE)]
     assert run_command(arguments) == 2
     assert "'wordcount' is not an application id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("SPARK", "application_17_0001: is an application of SPARK, and the history has"),
+        ("MAPREDUCE", "a job shows up some seconds after its end"),
+        (None, "a job shows up some seconds after its end"),
+    ],
+)
+def test_command_tells_an_application_that_never_shows_up(
+    kind: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The history knows none of them; the ResourceManager knows what they are."""
+
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        is_known = kind is not None and "/cluster/apps/" in request.path
+        answer(request, 200 if is_known else 404, {"app": {"applicationType": kind}})
+
+    with web_server(respond) as url, pytest.MonkeyPatch.context() as patched:
+        address = url.removeprefix("http://")
+        key = "yarn.resourcemanager.webapp.address"
+        site = f"<property><name>{key}</name><value>{address}</value></property>"
+        (tmp_path / "yarn-site.xml").write_text(f"<configuration>{site}</configuration>")
+        patched.setenv("HADOOP_CONF_DIR", str(tmp_path))
+        words = ["job", "locality", "application_17_0001", "--cluster", str(EXAMPLE)]
+        assert run_command([*words, "--history", url]) != 0
+    assert said in capsys.readouterr().err
 
 
 def test_command_without_a_map_names_the_lab_only_where_one_is(

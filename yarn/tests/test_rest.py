@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from typing import Any
 
 import pytest
 import requests
+from web import answer, web_server
 
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_yarn.resourcemanager import ResourceManagerClient
 from vas_yarn.rest import NotKnown, WebServer, request_json
-
-Respond = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def web_server(respond: Respond) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            respond(self)
-
-        do_PUT = do_GET  # noqa: N815 (http.server's name)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def answer(request: BaseHTTPRequestHandler, status: int, document: Any, **headers: str) -> None:
-    body = json.dumps(document).encode()
-    request.send_response(status)
-    for name, value in {"Content-Length": str(len(body)), **headers}.items():
-        request.send_header(name.replace("_", "-"), value)
-    request.end_headers()
-    request.wfile.write(body)
 
 
 def client(url: str, ca: Path | None = None) -> WebServer:

@@ -6,13 +6,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.repository import labs_directory
 from vas_core.shown import counted
 from vas_core.sizes import format_size
@@ -25,9 +26,12 @@ from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.lint.jar_command import lint_jar
 from vas_yarn.locality import MapLocality, judge
 from vas_yarn.placement_log import PlacementDecision
+from vas_yarn.resourcemanager import ResourceManagerClient
+from vas_yarn.rest import NotKnown
 from vas_yarn.site_files import JobConfiguration, machine_configuration
-from vas_yarn.site_services import history_url
+from vas_yarn.site_services import history_url, manager_urls
 
+_MAPREDUCE = "MAPREDUCE"
 _LOGS_ARRIVE_SECONDS = 30
 _POLL_SECONDS = 1
 
@@ -81,12 +85,29 @@ def locality(
     cluster = _site(cluster_file, application_id)
     conf = machine_configuration(note)
     server = History(history or history_url(conf, cluster), ca)
-    decisions = _decisions(server, job_name, conf, logs)
-    rows = list(_rows(server, job_name, cluster, decisions))
+    try:
+        decisions = _decisions(server, job_name, conf, logs)
+        rows = list(_rows(server, job_name, cluster, decisions))
+    except NotKnown:
+        _refuse_another_framework(manager_urls(conf, cluster), job_name, ca)
+        raise
     if as_json:
         print_json([row.as_json() for row in rows])
     else:
         _print(rows)
+
+
+def _refuse_another_framework(urls: tuple[str, ...], job_name: str, ca: Path | None) -> None:
+    """Raises BadInput for an application that never gets into MapReduce's history."""
+    application = job_name.replace("job_", "application_")
+    kind = ""
+    for url in urls:
+        with suppress(VasError):
+            kind = kind or ResourceManagerClient.of(url, ca=ca).kind(application)
+    if kind and kind != _MAPREDUCE:
+        what = f"is an application of {kind}, and the history has MapReduce's jobs alone"
+        hint = f"see where its tasks ran in {kind}'s own history or web page"
+        raise BadInput(what, where=application, hint=hint)
 
 
 def _site(cluster_file: Path | None, application_id: str) -> Cluster:
