@@ -20,7 +20,7 @@ _AS_COUNTED = {
     "BytesRead": "MOF_BYTES_READ",
     "ValidationFailures": "VALIDATION_FAILURES",
 }
-_BEAN = "http://127.0.0.1:8042/jmx?qry=Hadoop:service=NodeManager,name=VasShuffle"
+_BEAN = "jmx?qry=Hadoop:service=NodeManager,name=VasShuffle"
 _ASK = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
 
 
@@ -28,7 +28,7 @@ def sums(lab: Lab) -> Counter[str]:
     """The numbers of all NodeManagers together, as JMX has them."""
     found: Counter[str] = Counter()
     for guest in lab.spec.cluster.guests():
-        url = _BEAN.replace("127.0.0.1", guest.name)
+        url = f"http://{guest.name}:8042/{_BEAN}"
         (bean,) = json.loads(lab.call(["python3", "-c", _ASK, url], node=guest.name).stdout)[
             "beans"
         ]

@@ -17,7 +17,7 @@ from vas_core.process import Completed, run
 
 ANSIBLE = Path(__file__).parents[1]
 EXAMPLE = ANSIBLE.parent / "cluster/examples/four-oss.yaml"
-GOOD = "oss01.hpc.example"
+GOOD, LOGIN = "oss01.hpc.example", "login1.hpc.example"
 SILENT, WRONG = "oss03.hpc.example", "oss04.hpc.example"
 _MISTAKES = """
 vas_guest_settings: {acelerator: qemu, mtu: large, authorized_keys: [me]}
@@ -92,6 +92,19 @@ def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     assert "oss02.hpc.example: name: the machine calls itself" in stopped.stdout
     assert f"ok: [{GOOD}]" in stopped.stdout
     assert "TASK [hostcheck : Check the machine and fail with all findings]" in stopped.stdout
+    assert "TASK [program" not in stopped.stdout
+
+
+def test_a_login_node_is_looked_at_before_any_machine_is_changed(inventory: Path) -> None:
+    map_file = inventory.with_name("cluster.yaml")
+    clients = f"\n  clients:\n    - {{name: {LOGIN}, address: 192.0.2.21}}\n"
+    map_file.write_text(EXAMPLE.read_text().replace("\nyarn:\n", f"\nyarn:{clients}", 1))
+    stopped = site(inventory, f"{GOOD},{LOGIN}")
+    assert stopped.status != 0
+    said = " ".join(stopped.stdout.split())
+    assert f"{LOGIN}: name: the machine calls itself" in said
+    assert f"{LOGIN}: address: no interface has the address 192.0.2.21" in said
+    assert "vas01.hpc.example, vas02.hpc.example, vas03.hpc.example, vas04.hpc.example," in said
     assert "TASK [program" not in stopped.stdout
 
 
