@@ -154,3 +154,13 @@ def test_prometheus_accepts_its_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     run(["promtool", "check", "config", tmp_path / "scrape.yml"])
     run(["promtool", "check", "rules", tmp_path / "rules.yml"])
+
+
+@pytest.mark.machine
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="not installed: promtool")
+def test_prometheus_understands_what_each_panel_asks(tmp_path: Path) -> None:
+    lines = [line for panel in PANELS for line in panel.lines.values()]
+    asked = [{"record": f"panel:{n}", "expr": line} for n, line in enumerate(lines)]
+    made = {"groups": [{"name": "panels", "rules": asked}]}
+    (tmp_path / "panels.yml").write_text(yaml.safe_dump(made))
+    run(["promtool", "check", "rules", tmp_path / "panels.yml"])
