@@ -145,3 +145,11 @@ def test_a_guest_is_waited_for_before_anything_is_asked_of_it() -> None:
     first = on_guests[1]
     names = [play["name"] for play in plays("site")]
     assert names.index("Define and start the guests") < names.index(first["name"])
+
+
+@pytest.mark.parametrize("name", ["all", "vas_guests"])
+def test_the_first_variables_of_a_site_are_the_page_s(name: str) -> None:
+    text = (ANSIBLE / f"examples/group_vars/{name}.yml").read_text()
+    assert text.removeprefix("---\n") in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    options = {option for role in ROLES for option in options_of(ANSIBLE / "roles" / role)}
+    assert {key for key in yaml.safe_load(text) if key.startswith("vas_")} <= options
