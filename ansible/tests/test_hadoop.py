@@ -10,13 +10,14 @@ import pytest
 import yaml
 from modules import load
 
-from vas_ansible.hadoop import JOBID, LIMIT_USERS, PROGRAMS, Choices, site_files
+from vas_ansible.hadoop import LIMIT_USERS, PROGRAMS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.site_files import as_mapping
+from vas_yarn.site_services import JOBID
 from vas_yarn.submit.master import why_not
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"

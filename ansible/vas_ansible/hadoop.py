@@ -14,6 +14,7 @@ from vas_core.sizes import parse_size
 from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
 from vas_yarn.profiles import profile_properties
 from vas_yarn.site_files import as_mapping
+from vas_yarn.site_services import JOBID
 from vas_yarn.submit.master import HADOOPS_OPTIONS, MASTER, OPTIONS_KEY, wants_warm
 
 Properties = dict[str, str]
@@ -27,8 +28,6 @@ NODE_GROUP = "/system.slice/vas-nodemanager.service"
 CHILD_ARGUMENTS = f"{CONFIGURATION}/vas-child.args"
 """The argument file of every container's JVM: the archive of classes, and the class path."""
 QUEUES = "capacity-scheduler.xml"
-JOBID = "VAS_JOBID"
-"""The variable of a container's environment that names its application to Lustre."""
 LIMIT_USERS = "yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users"
 """Whether containers of a site without Kerberos all run as one user; Hadoop's default is true."""
 AUTHENTICATION = "hadoop.security.authentication"

@@ -97,3 +97,18 @@ def test_an_archive_that_was_not_built_is_missing(tmp_path: Path, guest: dict[st
     assert not finding.ok
     assert f"{tmp_path}/cds/hadoop.jsa: missing; JDK " in finding.found
     assert re.fullmatch("run `JAVA_HOME=/[^ ]+ vas cds build`", finding.fix)
+
+
+@pytest.mark.parametrize(
+    ("named", "ok"), [("VAS_JOBID", True), ("SLURM_JOB_ID", False), ("disable", False)]
+)
+def test_how_lustre_calls_a_job_is_told_where_its_client_is_loaded(
+    tmp_path: Path, guest: dict[str, str], named: str, ok: bool
+) -> None:
+    assert "I/O by application" not in examined(tmp_path, guest)
+    file = tmp_path / "sys/fs/lustre/jobid_var"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{named}\n")
+    found = examined(tmp_path, guest)["I/O by application"]
+    assert found.ok is ok
+    assert ok or (named in found.found and "vas_lustre_client_jobid" in found.fix)

@@ -21,6 +21,7 @@ from vas_yarn.site_files import (
     has_site_files,
     site_properties,
 )
+from vas_yarn.site_services import JOBID
 from vas_yarn.submit.master import MASTER, OPTIONS_KEY, wants_warm, why_not
 
 _PROCESSORS = "yarn.resourcemanager.application-master-service.processors"
@@ -28,6 +29,7 @@ _PLACEMENT = "org.vas.scheduler.PlacementProcessor"
 _FLAGS = "mapreduce.admin.map.child.java.opts"
 _OF_ROLE = "etc/vas/hadoop"
 _JAVA_OF_ROLE = "usr/lib/vas/java"
+_JOBID_VAR = "sys/fs/lustre/jobid_var"
 _ARCHIVE = re.compile(r"^-XX:SharedArchiveFile=(\S+)$", re.MULTILINE)
 _CLASS_PATH = re.compile(r'^-cp "([^"]+)"$', re.MULTILINE)
 
@@ -46,6 +48,7 @@ def check(root: Root) -> Iterator[DoctorFinding]:
     yield _warm(conf)
     yield _class_archive(conf, root)
     yield _memory(conf)
+    yield from _jobstats(root)
 
 
 def _directory(root: Root) -> Path:
@@ -120,6 +123,20 @@ def _class_archive(conf: JobConfiguration, root: Root) -> DoctorFinding:
 def _java(root: Root) -> Path:
     of_role = root.path(_JAVA_OF_ROLE)
     return of_role if of_role.exists() and "JAVA_HOME" not in os.environ else java_home()
+
+
+def _jobstats(root: Root) -> Iterator[DoctorFinding]:
+    """Only where Lustre's client is loaded: it knows how a process's job is called."""
+    named = root.read(_JOBID_VAR)
+    if named is None:
+        return
+    if named.strip() == JOBID:
+        found = "in force: Lustre's servers count containers' I/O by application"
+        yield _finding("I/O by application", True, found)
+    else:
+        found = f"jobid_var is {named.strip()}: Lustre's servers count this machine's I/O by that"
+        fix = "on guests: vas_lustre_client_jobid (docs/provisioning.md)"
+        yield _finding("I/O by application", False, found, fix)
 
 
 def _memory(conf: JobConfiguration) -> DoctorFinding:

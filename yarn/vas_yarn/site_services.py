@@ -12,6 +12,8 @@ from vas_yarn.site_files import JobConfiguration
 _MANAGER_PORTS = {"http": 8088, "https": 8090}
 _HISTORY_PORTS = {"http": 19888, "https": 19890}
 _STAGING = "/tmp/hadoop-yarn/staging"  # noqa: S108 (Hadoop's default, below the mount)
+JOBID = "VAS_JOBID"
+"""The variable of a container's environment that names its application to Lustre's servers."""
 _EVERYWHERE = ("", "0.0.0.0", "[::]")  # noqa: S104 (compared)
 
 
