@@ -40,6 +40,20 @@ def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program
 
 
 @pytest.mark.long
+def test_distcp_copies_by_the_labs_hadoop(lab: Lab) -> None:
+    place = inside(lab, "distcp")
+    lab.call(["rm", "-rf", str(place)])
+    lab.call(["mkdir", "-p", str(place / "in")])
+    for name in ("hosts", "passwd"):
+        lab.call(["cp", f"/etc/{name}", str(place / "in" / name)])
+    words = ("hadoop", "distcp", "lustre:///distcp/in", "lustre:///distcp/out")
+    done = vas_lab(lab, "shell", "--", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    compared = lab.call(["diff", "-r", str(place / "in"), str(place / "out")], check=False)
+    assert compared.status == 0, compared.stdout
+
+
+@pytest.mark.long
 def test_secondarysort_groups_its_made_up_pairs(lab: Lab) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "64K", "secondarysort")
     (job,) = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]

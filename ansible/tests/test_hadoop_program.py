@@ -45,6 +45,8 @@ def called(programs: Path, words: str) -> Completed:
         ("yarn jar a.jar x", "org.apache.hadoop.util.RunJar a.jar x"),
         ("hadoop fs -ls /", "org.apache.hadoop.fs.FsShell -ls /"),
         ("hadoop version", "org.apache.hadoop.util.VersionInfo"),
+        ("hadoop distcp a b", "org.apache.hadoop.tools.DistCp a b"),
+        ("mapred distcp a b", "org.apache.hadoop.tools.DistCp a b"),
         ("yarn version", "org.apache.hadoop.util.VersionInfo"),
         ("hadoop credential list", "org.apache.hadoop.security.alias.CredentialShell list"),
         ("mapred job -list", "org.apache.hadoop.mapred.JobClient -list"),
@@ -65,7 +67,7 @@ def test_a_word_is_the_class_that_hadoop_s_own_program_starts(
 
 
 @pytest.mark.parametrize(
-    "words", ["hadoop distcp a b", "yarn streaming", "mapred", "hadoop namenode"]
+    "words", ["hadoop archive a b", "yarn streaming", "mapred", "hadoop namenode"]
 )
 def test_a_word_that_it_does_not_know_is_said_in_one_line(programs: Path, words: str) -> None:
     """And not by Java, which would look for a class of that name."""

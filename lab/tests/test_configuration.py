@@ -98,6 +98,7 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
             ["org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application", "-list"],
         ),
         ("queue -showacls", ["org.apache.hadoop.mapred.JobQueueClient", "-showacls"]),
+        ("distcp /a /b", ["org.apache.hadoop.tools.DistCp", "/a", "/b"]),
         ("version", ["org.apache.hadoop.util.VersionInfo"]),
         ("org.example.Main x", ["org.example.Main", "x"]),
     ],
@@ -123,7 +124,7 @@ def test_the_labs_hadoop_starts_what_hadoop_does(
 
 
 @pytest.mark.machine
-@pytest.mark.parametrize("words", ["distcp a b", "", "namenode"])
+@pytest.mark.parametrize("words", ["archive a b", "", "namenode"])
 def test_a_word_that_it_does_not_know_is_said_in_one_line(
     spec: LabSpec, tmp_path: Path, words: str
 ) -> None:

@@ -156,7 +156,7 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
 
 
 _UNKNOWN_WORD = (
-    "a lab knows application, classpath, fs, jar, queue, version, and the name of a class"
+    "a lab knows application, classpath, distcp, fs, jar, queue, version, and the name of a class"
 )
 
 
@@ -177,6 +177,7 @@ def hadoop_program(spec: LabSpec) -> str:
         '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
         '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
         '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
+        '    distcp) shift; set -- org.apache.hadoop.tools.DistCp "$@" ;;\n'
         '    version) shift; set -- org.apache.hadoop.util.VersionInfo "$@" ;;\n'
         "    -* | *.*) ;;\n"
         f'    *) printf "%s: %s: {_UNKNOWN_WORD}\\n" "${{0##*/}}" "${{1:-no word}}" >&2\n'
