@@ -1,10 +1,12 @@
-//! A bound on the bytes that the node holds for reducers: who wants more waits.
+//! A bound on the bytes that the node holds, with fair shares: who wants more waits, but not for ever.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use crate::shares::{Payer, Shares};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// So many bytes and no more.
 pub struct Budget {
-    left: Mutex<u64>,
+    shares: Mutex<Shares>,
     freed: Condvar,
     all: u64,
 }
@@ -12,34 +14,43 @@ pub struct Budget {
 /// Bytes that are in use until this is dropped.
 pub struct Reserved {
     budget: Arc<Budget>,
+    payer: Payer,
     bytes: u64,
 }
 
 impl Budget {
     pub fn new(bytes: u64) -> Arc<Budget> {
-        Arc::new(Budget { left: Mutex::new(bytes), freed: Condvar::new(), all: bytes })
+        Arc::new(Budget { shares: Mutex::new(Shares::new(bytes)), freed: Condvar::new(), all: bytes })
     }
 
-    /// Waits until so many bytes are free; more than there are count as all.
-    pub fn reserve(self: &Arc<Self>, bytes: u64) -> Reserved {
-        let bytes = bytes.min(self.all);
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        while *left < bytes {
-            left = self.freed.wait(left).unwrap_or_else(PoisonError::into_inner);
+    /// Waits until so many bytes are free, and within the shares of job and user; more bytes than
+    /// there are count as all. None if that takes longer than it may.
+    pub fn reserve(self: &Arc<Self>, payer: Payer, bytes: u64, patience: Duration) -> Option<Reserved> {
+        let (bytes, end) = (bytes.min(self.all), Instant::now() + patience);
+        let mut shares = self.lock();
+        while !shares.take(payer, bytes) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            shares = self.freed.wait_timeout(shares, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        *left -= bytes;
-        Reserved { budget: Arc::clone(self), bytes }
+        Some(Reserved { budget: Arc::clone(self), payer, bytes })
     }
 
     /// Returns the bytes in use now.
     pub fn used(&self) -> u64 {
-        self.all - *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().held()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        *self.budget.left.lock().unwrap_or_else(PoisonError::into_inner) += self.bytes;
+        self.budget.lock().give(self.payer, self.bytes);
         self.budget.freed.notify_all();
     }
 }
@@ -47,21 +58,39 @@ impl Drop for Reserved {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::JobKey;
     use std::thread;
+
+    fn payer(job: u32, uid: u32) -> Payer {
+        Payer { job: JobKey { cluster: 1, number: job }, uid }
+    }
 
     #[test]
     fn no_more_is_in_use_than_there_is() {
         let budget = Budget::new(10);
         thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
+            for user in 0..8 {
+                let budget = &budget;
+                scope.spawn(move || {
                     for bytes in 1..200 {
-                        let _held = budget.reserve(bytes % 12);
+                        let _held = budget.reserve(payer(user, user), bytes % 12, Duration::from_secs(60)).unwrap();
                         assert!(budget.used() <= 10);
                     }
                 });
             }
         });
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn one_user_cannot_hold_all_and_waits_no_longer_than_it_may() {
+        let budget = Budget::new(1000);
+        let mut held = Vec::new();
+        for number in 0..1000 {
+            held.extend(budget.reserve(payer(number % 5, 1), 10, Duration::ZERO));
+        }
+        assert!(budget.used() <= 750, "{} of 1000 bytes are one user's", budget.used());
+        assert!(budget.reserve(payer(6, 2), 100, Duration::ZERO).is_some());
+        assert!(budget.reserve(payer(0, 1), 100, Duration::from_millis(20)).is_none());
     }
 }

@@ -6,57 +6,79 @@ use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::outputs::Outputs;
+use crate::pace::Pace;
 use crate::peers::Peers;
+use crate::reach::Reach;
+use crate::sockets::{self, LocalSocket};
 use crate::supplier::Supplier;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
-use std::fs::{DirBuilder, Permissions};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The directory of the socket below a local directory, and the socket's name.
-const DIRECTORY: &str = "vas-shuffled";
-const SOCKET: &str = "socket";
+/// How often the sockets for reducers are looked at: a disk may come and go.
+const SOCKETS: Duration = Duration::from_secs(30);
+/// Descriptors that full tables need, with some to spare.
+const DESCRIPTORS: u64 = 9000;
 
 /// Serves until standard input ends.
 pub fn run(options: &Options) -> io::Result<()> {
     keep_secrets()?;
-    let metrics = Arc::new(Metrics::default());
+    allow_descriptors();
+    let (metrics, pace) = (Arc::new(Metrics::default()), Pace::default());
     let (jobs, budget) = (Arc::new(Jobs::default()), Budget::new(options.memory_bytes));
-    let outputs = Arc::new(Outputs::new(&options.local_dirs)?);
-    let supplier = Supplier::start(Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics))?;
-    let listener = TcpListener::bind(options.listen).map_err(|error| named(options.listen, &error))?;
+    let outputs = Arc::new(Outputs::new(&options.local_dirs));
+    let reach = Arc::new(Reach::new(options.witnesses.clone()));
+    let answers = options.memory_bytes / 4;
+    let supplier = Supplier::new(
+        Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), answers, pace,
+    );
+    let listener = sockets::listen(options.listen)?;
     let port = listener.local_addr()?.port();
-    let peers = Peers::new(port, Arc::clone(&metrics));
-    let local = Arc::new(Local {
-        jobs: Arc::clone(&jobs),
-        peers,
-        budget: Arc::clone(&budget),
-        metrics: Arc::clone(&metrics),
-    });
+    let peers = Peers::new(port, reach, Arc::clone(&metrics));
+    let local = Local::new(Arc::clone(&jobs), peers, Arc::clone(&budget), Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
-    for directory in &options.local_dirs {
-        let (local, listener) = (Arc::clone(&local), socket_below(directory)?);
-        start("accept-reducers", move || local.listen(&listener))?;
-    }
+    open_sockets(&options.local_dirs, &local)?;
     if let Some(address) = options.metrics {
-        let listener = TcpListener::bind(address).map_err(|error| named(address, &error))?;
+        let listener = sockets::listen(address)?;
         let (jobs, budget) = (Arc::clone(&jobs), Arc::clone(&budget));
         start("metrics", move || show(&listener, || metrics.text(jobs.count() as u64, budget.used())))?;
     }
-    // The NodeManager reads this line: from here on both doors are open.
+    // The NodeManager reads this line: from here on both all are open.
     println!("listening on port {port}");
     io::stdout().flush()?;
     obey(&mut io::stdin().lock(), &jobs, &outputs)
 }
 
-fn named(place: impl std::fmt::Display, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{place}: {error}"))
+/// Makes a socket in each local directory, and keeps them there. A directory that is bad is named, and
+/// hides nothing of the others; an error if all are.
+fn open_sockets(local_dirs: &[PathBuf], local: &Arc<Local>) -> io::Result<()> {
+    let mut all: Vec<LocalSocket> = local_dirs.iter().map(|directory| LocalSocket::new(directory)).collect();
+    if all.iter_mut().filter_map(|socket| open_socket(socket, local).then_some(())).count() == 0 {
+        return Err(io::Error::other("no local directory can be used"));
+    }
+    let local = Arc::clone(local);
+    start("sockets", move || loop {
+        thread::sleep(SOCKETS);
+        for socket in all.iter_mut().filter(|socket| !socket.is_open()) {
+            open_socket(socket, &local);
+        }
+    })
+}
+
+fn open_socket(socket: &mut LocalSocket, local: &Arc<Local>) -> bool {
+    let local = Arc::clone(local);
+    let opened = socket.open().and_then(|listener| start("accept-reducers", move || local.listen(&listener)));
+    match opened {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("a local directory is left out until it is good again: {error}");
+            false
+        }
+    }
 }
 
 /// Keeps the secrets out of core dumps, and other processes of this user out of its memory.
@@ -66,34 +88,17 @@ fn keep_secrets() -> io::Result<()> {
     Ok(())
 }
 
-fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+/// Takes as many descriptors as this process may have.
+fn allow_descriptors() {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    if let Some(most) = limit.maximum.filter(|most| *most < DESCRIPTORS) {
+        eprintln!("only {most} files may be open here; a busy node needs {DESCRIPTORS} (ulimit -n)");
+    }
 }
 
-/// Makes the socket for reducers. Every task's user may connect, and proves its job then.
-fn socket_below(local_dir: &Path) -> io::Result<UnixListener> {
-    let directory = local_dir.join(DIRECTORY);
-    match DirBuilder::new().mode(0o755).create(&directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(named(directory.display(), &error)),
-        _ => {}
-    }
-    let described = std::fs::symlink_metadata(&directory)?;
-    let is_own = std::os::unix::fs::MetadataExt::uid(&described) == rustix::process::getuid().as_raw();
-    if !described.is_dir() || !is_own || described.permissions().mode() & 0o022 != 0 {
-        return Err(io::Error::other(format!("{}: not a directory that only its owner writes", directory.display())));
-    }
-    // The NodeManager's umask is not meant for the tasks' way to the socket.
-    std::fs::set_permissions(&directory, Permissions::from_mode(0o755))?;
-    // A path of any length: the kernel takes 107 bytes of a socket's, so it is bound from beside it.
-    std::env::set_current_dir(&directory)?;
-    match std::fs::remove_file(SOCKET) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(directory.display(), &error)),
-        _ => {}
-    }
-    let listener = UnixListener::bind(SOCKET).map_err(|error| named(directory.display(), &error))?;
-    std::fs::set_permissions(SOCKET, Permissions::from_mode(0o666))?;
-    std::env::set_current_dir("/")?;
-    Ok(listener)
+fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
 }
 
 fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<()> {

@@ -1,10 +1,16 @@
-//! The order of reads on one device: requests grouped by file, ordered by offset, adjacent ones joined,
-//! files in turn. The dissertation's MOFSupplier (4.2.1.2), as a data structure without a thread.
+//! The order of reads on one device. Jobs take turns by bytes; within a job requests are grouped by
+//! file, ordered by offset, adjacent ones joined, and files take turns. The dissertation's MOFSupplier
+//! (4.2.1.2) with fair shares, as a data structure without a thread.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::Hash;
 
 /// Bytes of the longest read that joins several requests.
 pub const LONGEST_JOIN: u64 = 4 << 20;
+/// Bytes that a job may read in one turn.
+const QUANTUM: u64 = LONGEST_JOIN;
+/// What a request costs besides its bytes: a small one takes the device's time too.
+const COST: u64 = 64 << 10;
 
 /// A range of a file that somebody waits for.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,52 +21,86 @@ pub struct Range<T> {
     pub ticket: T,
 }
 
-/// The waiting requests of one device; `K` names a file.
-pub struct Groups<K, T> {
-    groups: BTreeMap<K, BTreeMap<(u64, u64), Range<T>>>,
-    turns: VecDeque<K>,
+/// The waiting requests of one device; `J` names a job, `K` a file of it.
+pub struct Groups<J, K, T> {
+    jobs: HashMap<J, Line<K, T>>,
+    turns: VecDeque<J>,
     arrivals: u64,
 }
 
-impl<K: Ord + Clone, T> Default for Groups<K, T> {
+/// The requests of one job, and the bytes that it may still read in this turn; a debt is negative.
+struct Line<K, T> {
+    files: BTreeMap<K, BTreeMap<(u64, u64), Range<T>>>,
+    turns: VecDeque<K>,
+    credit: i128,
+}
+
+impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Default for Groups<J, K, T> {
     fn default() -> Self {
-        Groups { groups: BTreeMap::new(), turns: VecDeque::new(), arrivals: 0 }
+        Groups { jobs: HashMap::new(), turns: VecDeque::new(), arrivals: 0 }
     }
 }
 
-impl<K: Ord + Clone, T> Groups<K, T> {
+impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Groups<J, K, T> {
     /// Takes one more request.
-    pub fn add(&mut self, file: K, range: Range<T>) {
+    pub fn add(&mut self, job: J, file: K, range: Range<T>) {
         self.arrivals += 1;
         let place = (range.offset, self.arrivals);
-        self.groups
-            .entry(file)
-            .or_insert_with_key(|key| {
-                self.turns.push_back(key.clone());
-                BTreeMap::new()
-            })
-            .insert(place, range);
+        let line = self.jobs.entry(job).or_insert_with_key(|job| {
+            self.turns.push_back(job.clone());
+            Line { files: BTreeMap::new(), turns: VecDeque::new(), credit: i128::from(QUANTUM) }
+        });
+        let turns = &mut line.turns;
+        let group = line.files.entry(file).or_insert_with_key(|file| {
+            turns.push_back(file.clone());
+            BTreeMap::new()
+        });
+        group.insert(place, range);
     }
 
     /// Returns the next read: requests of one file that follow one another, in order of offset;
-    /// nothing if nobody waits. The file's next turn comes after all others'.
+    /// nothing if nobody waits.
     pub fn take(&mut self) -> Vec<Range<T>> {
+        loop {
+            let Some(job) = self.turns.front().cloned() else { return Vec::new() };
+            let Some(line) = self.jobs.get_mut(&job) else { return Vec::new() };
+            if line.credit <= 0 {
+                line.credit += i128::from(QUANTUM);
+                self.turns.rotate_left(1);
+                continue;
+            }
+            let joined = line.take();
+            line.credit -= joined.iter().map(|range| i128::from(range.length) + i128::from(COST)).sum::<i128>();
+            if line.files.is_empty() {
+                // A job that asks for nothing saves up nothing.
+                self.jobs.remove(&job);
+                self.turns.pop_front();
+            }
+            return joined;
+        }
+    }
+}
+
+impl<K: Ord + Clone, T> Line<K, T> {
+    // The file's next turn comes after all others'.
+    fn take(&mut self) -> Vec<Range<T>> {
         let Some(file) = self.turns.pop_front() else { return Vec::new() };
-        let Some(group) = self.groups.get_mut(&file) else { return Vec::new() };
+        let Some(group) = self.files.get_mut(&file) else { return Vec::new() };
         let mut joined: Vec<Range<T>> = Vec::new();
+        let mut end = 0;
         while let Some(first) = group.first_entry() {
             let next = first.get();
             let follows = joined.first().is_none_or(|start| {
-                let end = joined.iter().map(|range| range.offset + range.length).max().unwrap_or(0);
                 next.offset <= end && next.offset + next.length - start.offset <= LONGEST_JOIN
             });
             if !follows {
                 break;
             }
+            end = end.max(next.offset + next.length);
             joined.push(first.remove());
         }
         if group.is_empty() {
-            self.groups.remove(&file);
+            self.files.remove(&file);
         } else {
             self.turns.push_back(file);
         }
@@ -81,9 +121,9 @@ mod tests {
     fn adjacent_requests_are_one_read_in_order_of_offset() {
         let mut groups = Groups::default();
         for (offset, ticket) in [(200, 3), (0, 1), (100, 2), (500, 4)] {
-            groups.add("a", range(offset, 100, ticket));
+            groups.add(0, "a", range(offset, 100, ticket));
         }
-        groups.add("b", range(0, 10, 5));
+        groups.add(0, "b", range(0, 10, 5));
         let tickets = |ranges: Vec<Range<u32>>| ranges.iter().map(|r| r.ticket).collect::<Vec<_>>();
         assert_eq!(tickets(groups.take()), [1, 2, 3]);
         assert_eq!(tickets(groups.take()), [5]);
@@ -100,7 +140,7 @@ mod tests {
             for _ in 0..random.below(200) {
                 if random.below(3) > 0 {
                     let (offset, length) = (random.below(64) << 17, random.below(1 << 20) + 1);
-                    groups.add(random.below(5), range(offset, length, added));
+                    groups.add(random.below(3), random.below(5), range(offset, length, added));
                     added += 1;
                 } else {
                     take(&mut groups, &mut served);
@@ -112,7 +152,7 @@ mod tests {
         }
     }
 
-    fn take(groups: &mut Groups<u64, u32>, served: &mut Vec<u32>) -> bool {
+    fn take(groups: &mut Groups<u64, u64, u32>, served: &mut Vec<u32>) -> bool {
         let read = groups.take();
         if let (Some(first), Some(last)) = (read.first(), read.last()) {
             assert!(read.len() == 1 || last.offset + last.length - first.offset <= LONGEST_JOIN);
@@ -126,10 +166,37 @@ mod tests {
     fn no_file_waits_longer_than_one_turn_of_all_others() {
         let mut groups = Groups::default();
         for number in 0..100 {
-            groups.add("large", range(number * 1000, 10, 0));
+            groups.add(0, "large", range(number * 1000, 10, 0));
         }
-        groups.add("small", range(0, 10, 1));
+        groups.add(0, "small", range(0, 10, 1));
         groups.take();
         assert_eq!(groups.take()[0].ticket, 1);
+    }
+
+    #[test]
+    fn jobs_share_a_device_by_bytes_and_not_by_files_or_requests() {
+        let mut groups = Groups::default();
+        for number in 0..2000 {
+            // Job 0 asks for small pieces of very many files, job 1 for whole ones of one file.
+            groups.add(0, number, range(0, 100, 0));
+            groups.add(1, 0, range(number << 30, LONGEST_JOIN - COST, 1));
+        }
+        let mut costs = [0, 0];
+        for _ in 0..660 {
+            groups.take().iter().for_each(|each| costs[each.ticket as usize] += each.length + COST);
+        }
+        let [many, large] = costs.map(|cost| cost as f64);
+        assert!((0.8..1.25).contains(&(many / large)), "{many} {large}");
+    }
+
+    #[test]
+    fn after_a_very_large_look_others_have_their_turn() {
+        let mut groups = Groups::default();
+        groups.add(0, 0, range(0, 1 << 34, 0));
+        groups.add(0, 1, range(0, 1 << 34, 0));
+        (0..1000).for_each(|number| groups.add(1, number, range(0, 1 << 20, 1)));
+        assert_eq!(groups.take()[0].ticket, 0);
+        assert!((0..1000).all(|_| groups.take()[0].ticket == 1));
+        assert_eq!(groups.take()[0].ticket, 0);
     }
 }

@@ -36,11 +36,6 @@ impl Index {
     pub fn part(&self, partition: u32) -> Option<Part> {
         self.0.get(partition as usize).copied()
     }
-
-    /// Returns the bytes of memory that it takes.
-    pub fn memory(&self) -> usize {
-        self.0.len() * ENTRY
-    }
 }
 
 fn part(entry: &[u8], file_bytes: u64) -> Result<Part, &'static str> {

@@ -2,6 +2,7 @@
 
 use crate::auth::{Secret, LONGEST_SECRET};
 use crate::names::{is_user, JobKey};
+use crate::shares::Payer;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
@@ -19,6 +20,13 @@ pub struct Job {
     /// The user that its tasks run as, so the owner of its files.
     pub uid: u32,
     pub secret: Secret,
+}
+
+impl Job {
+    /// Returns who is charged for what this job uses.
+    pub fn payer(&self) -> Payer {
+        Payer { job: self.key, uid: self.uid }
+    }
 }
 
 /// What the NodeManager says.
@@ -68,6 +76,8 @@ impl Jobs {
             Order::Add(job) if jobs.len() >= MOST_JOBS && !jobs.contains_key(&job.key) => {
                 return Err("more jobs than are served at once");
             }
+            // Told once more, so that its connections can stay.
+            Order::Add(job) if jobs.get(&job.key).is_some_and(|known| **known == job) => {}
             Order::Add(job) => drop(jobs.insert(job.key, Arc::new(job))),
             Order::Remove(key) => drop(jobs.remove(&key)),
         }

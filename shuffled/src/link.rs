@@ -2,14 +2,75 @@
 
 use crate::auth::{is_equal, Session, Transcript, Way};
 use crate::random::{nonce, NONCE};
-use crate::wire::{Header, Malformed, Message, HEADER, MAGIC, TAG};
+use crate::wire::{Accept, Header, Malformed, Message, HEADER, MAGIC, TAG};
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 /// Which end of a connection this is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Asker,
     Answerer,
+}
+
+/// A socket whose calls can have a time limit.
+pub trait Timed {
+    fn limit(&self, time: Option<Duration>) -> io::Result<()>;
+}
+
+impl Timed for TcpStream {
+    fn limit(&self, time: Option<Duration>) -> io::Result<()> {
+        self.set_read_timeout(time)?;
+        self.set_write_timeout(time)
+    }
+}
+
+impl Timed for UnixStream {
+    fn limit(&self, time: Option<Duration>) -> io::Result<()> {
+        self.set_read_timeout(time)?;
+        self.set_write_timeout(time)
+    }
+}
+
+/// A socket until a point in time, however slowly bytes come and go.
+pub struct Until<'a, S> {
+    pub stream: &'a S,
+    pub end: Instant,
+}
+
+impl<S: Timed> Until<'_, S> {
+    fn limit(&self) -> io::Result<()> {
+        match self.end.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => self.stream.limit(Some(left)),
+        }
+    }
+}
+
+impl<S: Timed> Read for Until<'_, S>
+where
+    for<'b> &'b S: Read,
+{
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.limit()?;
+        self.stream.read(bytes)
+    }
+}
+
+impl<S: Timed> Write for Until<'_, S>
+where
+    for<'b> &'b S: Write,
+{
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.limit()?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Sends and reads the greeting; returns what both ends' proofs are about.
@@ -35,11 +96,12 @@ pub struct Received {
     tag: Option<[u8; TAG]>,
 }
 
-/// Reads one message.
-pub fn receive(stream: &mut impl Read) -> io::Result<Received> {
+/// Reads one message, of those that the peer may send now.
+pub fn receive(stream: &mut impl Read, accept: Accept) -> io::Result<Received> {
     let mut head = [0; HEADER];
     stream.read_exact(&mut head)?;
     let header = Header::decode(&head).map_err(malformed)?;
+    header.check(accept).map_err(malformed)?;
     let mut bytes = vec![0; HEADER + header.length as usize];
     bytes[..HEADER].copy_from_slice(&head);
     stream.read_exact(&mut bytes[HEADER..])?;
@@ -89,12 +151,12 @@ mod tests {
         let session = transcript.session(&Secret::new(vec![7; 8]), JobKey { cluster: 1, number: 2 });
         let message = Message::Refused(Refused::new(Refusal::Gone, "a line"));
         let right = sealed(&message, 3, &session, Way::Answered, 4);
-        assert!(receive(&mut &right[..]).unwrap().verify(&session, Way::Answered, 4).is_ok());
-        assert!(receive(&mut &right[..]).unwrap().verify(&session, Way::Answered, 5).is_err());
+        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Way::Answered, 4).is_ok());
+        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Way::Answered, 5).is_err());
         for bit in 0..8 * right.len() {
             let mut wrong = right.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
-            let result = receive(&mut &wrong[..]).and_then(|got| got.verify(&session, Way::Answered, 4));
+            let result = receive(&mut &wrong[..], Accept::Answers).and_then(|got| got.verify(&session, Way::Answered, 4));
             assert!(result.is_err(), "bit {bit}");
         }
     }

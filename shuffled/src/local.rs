@@ -2,32 +2,44 @@
 
 use crate::auth::{is_equal, Transcript};
 use crate::budget::Budget;
+use crate::door::{Door, Guest, Limits};
 use crate::jobs::{Job, Jobs};
-use crate::link::{greet, malformed, receive, End};
+use crate::link::{greet, malformed, receive, End, Until};
 use crate::metrics::Metrics;
 use crate::names::JobKey;
+use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
-use crate::wire::{Ask, Malformed, Message, Refusal, Refused, Request, MOST_CHECKSUMS};
+use crate::supplier::STACK;
+use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, MOST_CHECKSUMS};
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-const MOST_REDUCERS: u64 = 4096;
-const GREETING: Duration = Duration::from_secs(10);
-/// How long a reducer may take none of the bytes that it asked for.
+const LIMITS: Limits = Limits { unproven: 1024, unproven_of_one: 512, proven: 4096, proven_of_one: 4096 };
+/// How long a reducer may take for one answer.
 const STALLED: Duration = Duration::from_secs(60);
+/// How long a request waits for memory.
+const MEMORY: Duration = Duration::from_secs(20);
 
 /// The part of the daemon that reducers talk to.
 pub struct Local {
-    pub jobs: Arc<Jobs>,
-    pub peers: Arc<Peers>,
-    pub budget: Arc<Budget>,
-    pub metrics: Arc<Metrics>,
+    jobs: Arc<Jobs>,
+    peers: Arc<Peers>,
+    budget: Arc<Budget>,
+    metrics: Arc<Metrics>,
+    pace: Pace,
+    door: Arc<Door<u32>>,
 }
 
 impl Local {
+    pub fn new(
+        jobs: Arc<Jobs>, peers: Arc<Peers>, budget: Arc<Budget>, metrics: Arc<Metrics>, pace: Pace,
+    ) -> Arc<Local> {
+        Arc::new(Local { jobs, peers, budget, metrics, pace, door: Door::new(LIMITS) })
+    }
+
     /// Accepts connections for ever.
     pub fn listen(self: &Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming() {
@@ -35,14 +47,13 @@ impl Local {
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if self.metrics.reducers.get() >= MOST_REDUCERS {
-                self.metrics.refusals.add(1);
-                continue;
-            }
+            let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else { continue };
+            let (uid, stream) = (peer.uid.as_raw(), Arc::new(stream));
+            let guest = self.door.enter(uid, Arc::clone(&stream) as _);
             let local = Arc::clone(self);
             local.metrics.reducers.add(1);
-            let spawned = thread::Builder::new().name("reducer".to_owned()).spawn(move || {
-                let _ = local.serve(stream);
+            let spawned = thread::Builder::new().name("reducer".to_owned()).stack_size(STACK).spawn(move || {
+                let _ = local.serve(&stream, &guest, uid);
                 local.metrics.reducers.subtract(1);
             });
             if spawned.is_err() {
@@ -51,34 +62,38 @@ impl Local {
         }
     }
 
-    fn serve(&self, mut stream: UnixStream) -> io::Result<()> {
-        let uid = rustix::net::sockopt::socket_peercred(&stream)?.uid.as_raw();
-        stream.set_read_timeout(Some(GREETING))?;
-        stream.set_write_timeout(Some(STALLED))?;
-        let transcript = greet(&mut stream, End::Answerer, String::new())?;
-        let Some(job) = self.authenticated(&mut stream, &transcript, uid)? else { return Ok(()) };
-        // A reducer is silent while reduce() works; its end closes the socket.
-        stream.set_read_timeout(None)?;
+    fn serve(&self, stream: &UnixStream, guest: &Guest<u32>, uid: u32) -> io::Result<()> {
+        let mut early = Until { stream, end: Instant::now() + self.pace.proof };
+        let transcript = greet(&mut early, End::Answerer, String::new())?;
+        let Some(job) = self.authenticated(&mut early, &transcript, uid)? else { return Ok(()) };
+        if !guest.proved(job.key) {
+            return Ok(());
+        }
+        // A reducer is silent while reduce() works; its end closes the socket. The secret lives no longer
+        // than the NodeManager says.
+        let (key, weak) = (job.key, Arc::downgrade(&job));
+        drop(job);
         loop {
-            let received = match receive(&mut stream) {
+            stream.set_read_timeout(None)?;
+            let received = match receive(&mut &*stream, Accept::Requests) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
                 other => other?,
             };
             let Message::Ask(request) = received.message else {
                 return Err(malformed(Malformed("not a request")));
             };
-            if request.map.job != job.key || request.host.is_empty() {
+            if request.map.job != key || request.host.is_empty() {
                 return Err(malformed(Malformed("a request of another job, or to no host")));
             }
-            self.answer(&mut stream, &job, received.header.id, request)?;
+            self.answer(stream, &weak, received.header.id, request)?;
         }
     }
 
     /// Reads the first message, which must prove a job whose tasks run as this user; None if refused.
     fn authenticated(
-        &self, stream: &mut UnixStream, transcript: &Transcript, uid: u32,
+        &self, early: &mut Until<'_, UnixStream>, transcript: &Transcript, uid: u32,
     ) -> io::Result<Option<Arc<Job>>> {
-        let received = receive(stream)?;
+        let received = receive(early, Accept::Requests)?;
         let Message::Auth { job: key, mac } = received.message else {
             return Err(malformed(Malformed("not a proof")));
         };
@@ -92,7 +107,7 @@ impl Local {
                 (Message::Refused(Refused::new(Refusal::NotAllowed, text)), None)
             }
         };
-        stream.write_all(&message.encode(received.header.id, false))?;
+        early.write_all(&message.encode(received.header.id, false))?;
         Ok(job)
     }
 
@@ -107,24 +122,33 @@ impl Local {
         Ok(job)
     }
 
-    fn answer(&self, stream: &mut UnixStream, job: &Arc<Job>, id: u64, request: Request) -> io::Result<()> {
+    fn answer(&self, stream: &UnixStream, job: &Weak<Job>, id: u64, request: Request) -> io::Result<()> {
         let bytes = match request.ask {
             Ask::Look { hold, .. } => u64::from(hold) + 4 * u64::from(MOST_CHECKSUMS),
             Ask::Read { length, .. } => u64::from(length),
         };
+        let send = |message: Message, data: &[u8]| {
+            let mut out = Until { stream, end: Instant::now() + STALLED };
+            out.write_all(&message.encode(id, false))?;
+            out.write_all(data)
+        };
+        let refuse = |why, text: &str| send(Message::Refused(Refused::new(why, text)), &[]);
+        let Some(job) = job.upgrade() else { return Err(malformed(Malformed("the job is over, or has other words"))) };
         // Held until the reducer has taken them.
-        let _reserved = self.budget.reserve(bytes);
-        match self.peers.call(job, request) {
+        let Some(_reserved) = self.budget.reserve(job.payer(), bytes, MEMORY) else {
+            return refuse(Refusal::Here, "this node's daemon has no memory left for this job or its user");
+        };
+        let mut progress = || send(Message::Working, &[]).is_ok();
+        match self.peers.call(&job, request, &mut progress) {
             Ok(Answered::Looked(looked)) => {
                 self.metrics.fetched_bytes.add(looked.held.len() as u64);
-                stream.write_all(&Message::Looked(looked).encode(id, false))
+                send(Message::Looked(looked), &[])
             }
             Ok(Answered::Data(data)) => {
                 self.metrics.fetched_bytes.add(data.len() as u64);
-                stream.write_all(&Message::Data { length: data.len() as u32 }.encode(id, false))?;
-                stream.write_all(&data)
+                send(Message::Data { length: data.len() as u32 }, &data)
             }
-            Err(refused) => stream.write_all(&Message::Refused(refused).encode(id, false)),
+            Err(refused) => send(Message::Refused(refused), &[]),
         }
     }
 }

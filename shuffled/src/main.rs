@@ -4,18 +4,26 @@
 mod auth;
 mod budget;
 mod daemon;
+mod door;
 mod fair;
 mod groups;
 mod index;
 mod jobs;
 mod link;
 mod local;
+mod look;
 mod metrics;
 mod names;
 mod options;
 mod outputs;
+mod pace;
+mod peer_link;
 mod peers;
 mod random;
+mod reach;
+mod served;
+mod shares;
+mod sockets;
 mod supplier;
 mod wire;
 

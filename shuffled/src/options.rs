@@ -11,6 +11,8 @@ reducers of this one. The NodeManager starts it, and tells it its jobs on standa
 
   --listen ADDRESS:PORT   where other nodes connect (default [::]:13563)
   --memory MIB            bytes held for reducers at most (default 256)
+  --witness HOST:PORT     who answers where this node's network works, as the ResourceManager; may be
+                          named several times (default: only other nodes are believed)
   --metrics ADDRESS:PORT  where Prometheus asks; a loopback address (default: nowhere)
   --version               prints the version
   --help                  prints this
@@ -31,6 +33,7 @@ pub struct Options {
     pub listen: SocketAddr,
     pub memory_bytes: u64,
     pub metrics: Option<SocketAddr>,
+    pub witnesses: Vec<String>,
     pub local_dirs: Vec<PathBuf>,
 }
 
@@ -40,6 +43,7 @@ pub fn parse(arguments: &[String]) -> Result<Wish, String> {
         listen: SocketAddr::from(([0u16; 8], 13563)),
         memory_bytes: 256 << 20,
         metrics: None,
+        witnesses: Vec::new(),
         local_dirs: Vec::new(),
     };
     let mut words = arguments.iter();
@@ -50,6 +54,7 @@ pub fn parse(arguments: &[String]) -> Result<Wish, String> {
             "--version" => return Ok(Wish::Version),
             "--listen" => options.listen = address(value()?)?,
             "--memory" => options.memory_bytes = mebibytes(value()?)?,
+            "--witness" => options.witnesses.push(witness(value()?)?),
             "--metrics" => options.metrics = Some(loopback(value()?)?),
             unknown if unknown.starts_with('-') => return Err(format!("{unknown} is not an option")),
             directory if directory.starts_with('/') => options.local_dirs.push(directory.into()),
@@ -64,6 +69,13 @@ pub fn parse(arguments: &[String]) -> Result<Wish, String> {
 
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| format!("{text} is not ADDRESS:PORT"))
+}
+
+fn witness(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err(format!("{text} is not HOST:PORT")),
+    }
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -88,15 +100,17 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let Ok(Wish::Run(options)) = parse(&words("--listen 127.0.0.1:7 --memory 64 /a /b")) else { panic!() };
+        let Ok(Wish::Run(options)) = parse(&words("--listen 127.0.0.1:7 --memory 64 --witness rm:8032 /a /b")) else { panic!() };
         assert_eq!((options.listen.port(), options.memory_bytes), (7, 64 << 20));
+        assert_eq!(options.witnesses, ["rm:8032"]);
         assert_eq!(options.local_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         for (line, named) in [("", "no local directory"), ("a", "a is not"), ("--memory 1 /a", "1 is not"),
-            ("--metrics 0.0.0.0:1 /a", "loopback"), ("--listen /a", "/a is not"), ("--x /a", "--x is not"), ("--listen", "no value")] {
+            ("--metrics 0.0.0.0:1 /a", "loopback"), ("--listen /a", "/a is not"), ("--x /a", "--x is not"), ("--listen", "no value"),
+            ("--witness a /b", "a is not HOST:PORT")] {
             assert!(parse(&words(line)).unwrap_err().contains(named), "{line}");
         }
     }

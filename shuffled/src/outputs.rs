@@ -4,24 +4,20 @@
 use crate::index::{self, Index, Part};
 use crate::jobs::Job;
 use crate::names::{JobKey, MapAttempt};
-use crate::wire::{Looked, Refusal, Refused, CHECKSUM_BYTES, MOST_CHECKSUMS};
+use crate::shares::{Payer, Shares};
+use crate::wire::{Refusal, Refused};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files that stay open at most, and bytes of their indexes.
-const MOST_OPEN: usize = 512;
-const MOST_INDEX_BYTES: usize = 64 << 20;
-/// Bytes of IFile's checksum at the end of a segment.
-const IFILE_CHECKSUM: u64 = 4;
-/// The raw size of a segment without a record: its end marker.
-const EMPTY: u64 = 2;
-
+/// Outputs that are open at most, and bytes of their indexes. Jobs and users have fair shares.
+const MOST_OPEN: u64 = 512;
+const MOST_INDEX_BYTES: u64 = 64 << 20;
 /// One map's output, open.
 pub struct Output {
     pub name: MapAttempt,
@@ -29,39 +25,51 @@ pub struct Output {
     /// The device that the file is on, as the kernel numbers them.
     pub device: u64,
     index: Index,
+    _place: Place,
 }
 
 /// All outputs of this node's local directories.
 pub struct Outputs {
-    roots: Vec<OwnedFd>,
+    local_dirs: Vec<PathBuf>,
     open: Mutex<Cache>,
+    held: Arc<Mutex<Held>>,
 }
 
 #[derive(Default)]
 struct Cache {
     outputs: HashMap<MapAttempt, (Arc<Output>, u64)>,
-    index_bytes: usize,
     uses: u64,
 }
 
+/// What all open outputs hold, also those that only an answer on its way still uses.
+///
+/// Locked after the cache, where both are.
+struct Held {
+    files: Shares,
+    index_bytes: Shares,
+}
+
+/// The place of one open output, until this is dropped.
+struct Place {
+    held: Arc<Mutex<Held>>,
+    payer: Payer,
+    index_bytes: u64,
+}
+
 impl Outputs {
-    /// Opens the local directories themselves, whose paths the NodeManager gave.
-    pub fn new(local_dirs: &[impl AsRef<Path>]) -> io::Result<Outputs> {
-        let open = |path: &Path| {
-            rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-                .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
-        };
-        let roots = local_dirs.iter().map(|path| open(path.as_ref())).collect::<Result<_, _>>()?;
-        Ok(Outputs { roots, open: Mutex::default() })
+    /// Takes the local directories, whose paths the NodeManager gave. They are opened whenever they are
+    /// needed: a disk may fail, and be replaced, while this lives.
+    pub fn new(local_dirs: &[impl AsRef<Path>]) -> Outputs {
+        Outputs::bounded(local_dirs, MOST_OPEN, MOST_INDEX_BYTES)
     }
 
-    /// Returns the devices of the local directories, each once.
-    pub fn devices(&self) -> io::Result<Vec<u64>> {
-        let mut devices =
-            self.roots.iter().map(|root| Ok(rustix::fs::fstat(root)?.st_dev)).collect::<io::Result<Vec<u64>>>()?;
-        devices.sort_unstable();
-        devices.dedup();
-        Ok(devices)
+    fn bounded(local_dirs: &[impl AsRef<Path>], files: u64, index_bytes: u64) -> Outputs {
+        let held = Held { files: Shares::new(files), index_bytes: Shares::new(index_bytes) };
+        Outputs {
+            local_dirs: local_dirs.iter().map(|path| path.as_ref().to_owned()).collect(),
+            open: Mutex::default(),
+            held: Arc::new(Mutex::new(held)),
+        }
     }
 
     /// Returns an attempt's output.
@@ -76,9 +84,7 @@ impl Outputs {
 
     /// Closes an output that turned out to be damaged, or all of a job that is over.
     pub fn forget(&self, which: impl Fn(MapAttempt) -> bool) {
-        let mut cache = self.cache();
-        cache.outputs.retain(|name, _| !which(*name));
-        cache.index_bytes = cache.outputs.values().map(|(output, _)| output.index.memory()).sum();
+        self.cache().outputs.retain(|name, _| !which(*name));
     }
 
     /// Closes the outputs of a job.
@@ -86,8 +92,29 @@ impl Outputs {
         self.forget(|name| name.job == job);
     }
 
-    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+    fn cache(&self) -> MutexGuard<'_, Cache> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for one more output. Those that nobody uses now are closed for it, of the job
+    /// with the most first.
+    fn place(&self, payer: Payer, index_bytes: u64) -> Option<Place> {
+        loop {
+            let mut cache = self.cache();
+            let mut held = lock(&self.held);
+            let has_file = held.files.may_take(payer, 1);
+            if has_file && held.index_bytes.may_take(payer, index_bytes) {
+                held.files.charge(payer, 1);
+                held.index_bytes.charge(payer, index_bytes);
+                return Some(Place { held: Arc::clone(&self.held), payer, index_bytes });
+            }
+            let short = if has_file { &held.index_bytes } else { &held.files };
+            let idle = cache.outputs.iter().filter(|(_, (output, _))| Arc::strong_count(output) == 1);
+            let most = idle.max_by_key(|(name, (_, used))| (short.of_job(name.job), u64::MAX - used));
+            let name = *most?.0;
+            drop(held);
+            cache.outputs.remove(&name);
+        }
     }
 
     fn open(&self, job: &Job, name: MapAttempt) -> Result<Output, Refused> {
@@ -98,35 +125,54 @@ impl Outputs {
         if index_bytes > index::LARGEST {
             return Err(damaged(name, "its index is larger than any job's"));
         }
+        let busy = || Refused::new(Refusal::Busy, format!("{name}: too many outputs of its job or user are open"));
+        let place = self.place(job.payer(), index_bytes).ok_or_else(busy)?;
         let mut content = vec![0; index_bytes as usize];
         index.read_exact_at(&mut content, 0).map_err(sick)?;
         let index = Index::parse(&content, bytes).map_err(|why| damaged(name, why))?;
         let device = rustix::fs::fstat(&file).map_err(|error| sick(error.into()))?.st_dev;
-        Ok(Output { name, file, device, index })
+        Ok(Output { name, file, device, index, _place: place })
     }
 
-    // Index and data may be on two disks: Hadoop chooses one for each file.
+    // Index and data may be on two disks: Hadoop chooses one for each file. A disk that fails hides
+    // nothing of the others.
     fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<File, Refused> {
-        let application = format!("usercache/{}/appcache/{}", job.user, job.key);
-        let path = format!("output/{name}/{file}");
-        for root in &self.roots {
-            let directory = match beneath(root, &application, OFlags::PATH | OFlags::DIRECTORY) {
-                Ok(directory) => directory,
-                Err(error) if error == rustix::io::Errno::NOENT => continue,
-                Err(error) => return Err(refused_by(error.into(), name)),
-            };
-            match beneath(&directory, &path, OFlags::RDONLY | OFlags::NONBLOCK) {
-                Ok(found) => return owned(found, job, name).map(File::from),
-                Err(error) if error == rustix::io::Errno::NOENT => continue,
-                Err(error) => return Err(refused_by(error.into(), name)),
+        let mut trouble = None;
+        for directory in &self.local_dirs {
+            match find_below(directory, job, name, file) {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => {}
+                Err(refused) => drop(trouble.get_or_insert(refused)),
             }
         }
-        Err(Refused::new(Refusal::Gone, format!("{name}: no {file} in any local directory")))
+        let gone = || Refused::new(Refusal::Gone, format!("{name}: no {file} in any local directory"));
+        Err(trouble.unwrap_or_else(gone))
     }
 }
 
+fn find_below(local_dir: &Path, job: &Job, name: MapAttempt, file: &str) -> Result<Option<File>, Refused> {
+    let found = open_below(local_dir, job, &format!("output/{name}/{file}"));
+    match found {
+        Ok(found) => owned(found, job, name).map(|found| Some(File::from(found))),
+        Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
+        Err(error) => {
+            let refused = refused_by(error.into(), name);
+            Err(Refused { text: format!("{} in {}", refused.text, local_dir.display()), ..refused })
+        }
+    }
+}
+
+fn open_below(local_dir: &Path, job: &Job, path: &str) -> rustix::io::Result<OwnedFd> {
+    let root = rustix::fs::open(local_dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let application = format!("usercache/{}/appcache/{}", job.user, job.key);
+    let directory = beneath(&root, &application, OFlags::PATH | OFlags::DIRECTORY)?;
+    beneath(&directory, path, OFlags::RDONLY | OFlags::NONBLOCK)
+}
+
+// Nor beyond a mount: a user may mount what never answers over a directory of its own.
 fn beneath(directory: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV;
     rustix::fs::openat2(directory, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
 }
 
@@ -141,7 +187,7 @@ fn owned(file: OwnedFd, job: &Job, name: MapAttempt) -> Result<OwnedFd, Refused>
     Ok(file)
 }
 
-fn damaged(name: MapAttempt, why: &str) -> Refused {
+pub fn damaged(name: MapAttempt, why: &str) -> Refused {
     Refused::new(Refusal::Damaged, format!("{name}: {why}"))
 }
 
@@ -166,65 +212,26 @@ impl Cache {
 
     fn put(&mut self, output: &Arc<Output>) {
         self.uses += 1;
-        self.index_bytes += output.index.memory();
-        if let Some((old, _)) = self.outputs.insert(output.name, (Arc::clone(output), self.uses)) {
-            self.index_bytes -= old.index.memory();
-        }
-        while self.outputs.len() > MOST_OPEN || (self.index_bytes > MOST_INDEX_BYTES && self.outputs.len() > 1) {
-            let Some(oldest) = self.outputs.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| *name) else {
-                return;
-            };
-            if let Some((gone, _)) = self.outputs.remove(&oldest) {
-                self.index_bytes -= gone.index.memory();
-            }
-        }
+        self.outputs.insert(output.name, (Arc::clone(output), self.uses));
     }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut held = lock(&self.held);
+        held.files.give(self.payer, 1);
+        held.index_bytes.give(self.payer, self.index_bytes);
+    }
+}
+
+fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Output {
     /// Returns where a partition's segment is.
     pub fn part(&self, partition: u32) -> Result<Part, Refused> {
         self.index.part(partition).ok_or_else(|| damaged(self.name, "its index has no such partition"))
-    }
-
-    /// Reads a segment once: its sizes, the CRC32C of each 64 KiB, and the bytes themselves if there are
-    /// at most `hold`. A segment without a record has no checksums: nothing of it is read by anybody.
-    pub fn look(&self, partition: u32, hold: u32, verify: bool) -> Result<Looked, Refused> {
-        let part = self.part(partition)?;
-        let Part { stored_bytes, raw_bytes, .. } = part;
-        if raw_bytes <= EMPTY {
-            return Ok(Looked { stored_bytes: 0, raw_bytes, checksums: Vec::new(), held: Vec::new() });
-        }
-        if stored_bytes.div_ceil(CHECKSUM_BYTES) > u64::from(MOST_CHECKSUMS) {
-            let why = format!("{}: a segment of {stored_bytes} bytes is larger than 16 GiB", self.name);
-            return Err(Refused::new(Refusal::TooMuch, why));
-        }
-        let mut held = Vec::new();
-        let keep = stored_bytes <= u64::from(hold);
-        let (checksums, is_right) = self.checksums(part, |block| if keep { held.extend_from_slice(block) })?;
-        if verify && !is_right {
-            return Err(damaged(self.name, &format!("partition {partition} has a wrong IFile checksum")));
-        }
-        Ok(Looked { stored_bytes, raw_bytes, checksums, held })
-    }
-
-    fn checksums(&self, part: Part, mut each: impl FnMut(&[u8])) -> Result<(Vec<u32>, bool), Refused> {
-        let mut block = vec![0; CHECKSUM_BYTES as usize];
-        let mut sums = Vec::with_capacity(part.stored_bytes.div_ceil(CHECKSUM_BYTES) as usize);
-        let summed = part.stored_bytes.saturating_sub(IFILE_CHECKSUM);
-        let (mut done, mut whole, mut tail) = (0, crc32fast::Hasher::new(), Vec::new());
-        while done < part.stored_bytes {
-            let count = CHECKSUM_BYTES.min(part.stored_bytes - done) as usize;
-            let bytes = &mut block[..count];
-            self.file.read_exact_at(bytes, part.start + done).map_err(|error| refused_by(error, self.name))?;
-            sums.push(crc32c::crc32c(bytes));
-            let inside = summed.saturating_sub(done).min(count as u64) as usize;
-            whole.update(&bytes[..inside]);
-            tail.extend_from_slice(&bytes[inside..]);
-            each(bytes);
-            done += count as u64;
-        }
-        Ok((sums, tail == whole.finalize().to_be_bytes()))
     }
 }
 

@@ -1,26 +1,30 @@
 //! NetMerger: asks the daemons of other nodes for all reducers of this one, by one connection a node.
 
-use crate::auth::{is_equal, Session, Transcript, Way};
 use crate::fair::Fair;
 use crate::jobs::Job;
-use crate::link::{greet, malformed, receive, sealed, End, Received};
 use crate::metrics::Metrics;
-use crate::names::JobKey;
-use crate::supplier::WINDOW;
-use crate::wire::{Ask, Looked, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
+use crate::pace::Pace;
+use crate::peer_link;
+use crate::reach::{Failed, Reach};
+use crate::served::WINDOW;
+use crate::shares::{Payer, Shares};
+use crate::supplier::STACK;
+use crate::wire::{Ask, Looked, Refusal, Refused, Request};
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
-use std::sync::mpsc::{sync_channel, SyncSender};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Connections to other nodes at once; the dissertation's bound.
+/// Connections to other nodes at once; the dissertation's bound. Jobs and users have fair shares.
 const MOST_PEERS: usize = 512;
-const MOST_WAITING: usize = 65_536;
-const CONNECTING: Duration = Duration::from_secs(10);
-const SILENT: Duration = Duration::from_secs(120);
+/// How long a request waits for a place among them, and how often it asks a node again that is busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Requests without a sign of progress, with which a connection ends: its window is not to fill with them.
+const MOST_STUCK: usize = WINDOW / 4;
 
 /// What another node said of a segment.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,17 +33,25 @@ pub enum Answered {
     Data(Vec<u8>),
 }
 
-type Reply = SyncSender<Result<Answered, Refused>>;
+pub type Answer = Result<Answered, Refused>;
 
-struct Call {
-    job: Arc<Job>,
-    request: Request,
-    reply: Reply,
+/// One request, from the moment a reducer asks.
+pub struct Call {
+    pub job: Arc<Job>,
+    pub request: Request,
+    pub reply: SyncSender<Answer>,
+    pub signs: Arc<Signs>,
 }
+
+/// Signs of progress of one request; none are due before it is sent.
+#[derive(Default)]
+pub struct Signs(Mutex<Option<Instant>>);
 
 /// All nodes that are asked.
 pub struct Peers {
-    port: u16,
+    pub port: u16,
+    pub pace: Pace,
+    pub reach: Arc<Reach>,
     most: usize,
     metrics: Arc<Metrics>,
     table: Mutex<Table>,
@@ -51,69 +63,111 @@ struct Table {
     uses: u64,
 }
 
-struct Peer {
-    host: String,
+/// One node that is asked, and the job that asked first.
+pub struct Peer {
+    pub host: String,
+    owner: Payer,
     state: Mutex<State>,
-    changed: Condvar,
+    pub changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    queue: Fair<JobKey, Call>,
-    flights: HashMap<u64, Flight>,
-    asks: usize,
-    proofs: HashMap<JobKey, Proof>,
-    stream: Option<TcpStream>,
-    failed: Option<String>,
+pub struct State {
+    pub queue: Fair<Payer, Call>,
+    pub flights: HashMap<u64, peer_link::Flight>,
+    /// Requests on their way, by job and user.
+    pub window: Shares,
+    pub proofs: peer_link::Proofs,
+    pub stream: Option<Arc<TcpStream>>,
+    pub failed: Option<Refused>,
+    heard: Instant,
+    stuck: usize,
     used: u64,
 }
 
-/// A message whose answer is on its way.
-enum Flight {
-    Auth(JobKey),
-    Ask(Call),
-}
+impl Signs {
+    pub fn seen(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
 
-/// A job that was proved to a node, and whether the node proved it too.
-struct Proof {
-    job: Arc<Job>,
-    session: Arc<Session>,
-    is_mutual: bool,
+    fn last(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Peers {
-    pub fn new(port: u16, metrics: Arc<Metrics>) -> Arc<Peers> {
-        Peers::bounded(port, MOST_PEERS, metrics)
+    pub fn new(port: u16, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
+        Peers::bounded(port, MOST_PEERS, Pace::default(), reach, metrics)
     }
 
-    pub fn bounded(port: u16, most: usize, metrics: Arc<Metrics>) -> Arc<Peers> {
-        Arc::new(Peers { port, most, metrics, table: Mutex::default() })
+    pub fn bounded(port: u16, most: usize, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
+        Arc::new(Peers { port, pace, reach, most, metrics, table: Mutex::default() })
     }
 
-    /// Asks the node that the request names, and waits for its answer.
-    pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request) -> Result<Answered, Refused> {
+    /// Asks the node that the request names, and waits for its answer; `progress` is called whenever
+    /// there was some, and ends the wait by returning false.
+    pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> Answer {
+        let (end, mut pause) = (Instant::now() + PATIENCE, FIRST_PAUSE);
+        loop {
+            let answer = self.call_once(job, &request, progress);
+            match answer {
+                Err(Refused { why: Refusal::Busy, .. }) if Instant::now() < end && progress() => thread::sleep(pause),
+                other => return other,
+            }
+            pause = LONGEST_PAUSE.min(2 * pause);
+        }
+    }
+
+    fn call_once(self: &Arc<Self>, job: &Arc<Job>, request: &Request, progress: &mut dyn FnMut() -> bool) -> Answer {
         let (reply, answer) = sync_channel(1);
+        let signs = Arc::new(Signs::default());
+        // What a look reads there is not known here, but its node counts it.
         let bytes = match request.ask {
             Ask::Look { hold, .. } => u64::from(hold),
             Ask::Read { length, .. } => u64::from(length),
         };
-        let mut peer = self.peer(&request.host)?;
+        let mut peer = self.peer(&request.host, job.payer())?;
         if peer.lock().failed.is_some() {
             // It ended between the look at the table and now.
-            peer = self.peer(&request.host)?;
+            peer = self.peer(&request.host, job.payer())?;
         }
         let mut state = peer.lock();
-        if let Some(why) = &state.failed {
-            return Err(Refused::new(Refusal::Unreachable, why));
+        if let Some(refused) = &state.failed {
+            return Err(refused.clone());
         }
-        if state.queue.len() >= MOST_WAITING {
-            return Err(Refused::new(Refusal::TooMuch, "too many requests wait for this node"));
-        }
-        state.queue.add(request.map.job, bytes, Call { job: Arc::clone(job), request, reply });
+        let call = Call { job: Arc::clone(job), request: request.clone(), reply, signs: Arc::clone(&signs) };
+        state.queue.add(job.payer(), bytes, call);
         drop(state);
         peer.changed.notify_all();
-        // Whatever ends the connection answers, so this waits no longer than its time-outs.
-        answer.recv().unwrap_or_else(|_| Err(Refused::new(Refusal::Unreachable, "the connection ended")))
+        self.wait(&peer, &answer, &signs, progress)
+    }
+
+    // Whatever ends the connection answers. A request that shows no progress while others do is left.
+    fn wait(&self, peer: &Peer, answer: &Receiver<Answer>, signs: &Signs, progress: &mut dyn FnMut() -> bool) -> Answer {
+        let mut told = Instant::now();
+        loop {
+            match answer.recv_timeout(self.pace.tick) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Refused::new(Refusal::Unreachable, "the connection ended"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let sign = signs.last();
+            if sign.is_some_and(|at| at.elapsed() > self.pace.silent) {
+                let why = format!("{}: no sign of progress for {} s", peer.host, self.pace.silent.as_secs());
+                let refused = Refused::new(Refusal::Unreachable, why);
+                peer.is_stuck(&refused);
+                return Err(refused);
+            }
+            // One that waits for its turn moves on as long as the connection does.
+            let moved = sign.unwrap_or_else(|| peer.lock().heard);
+            if moved >= told {
+                told = Instant::now();
+                if !progress() {
+                    return Err(Refused::new(Refusal::Here, "the reducer went away"));
+                }
+            }
+        }
     }
 
     /// Returns how many connections there are now.
@@ -126,252 +180,155 @@ impl Peers {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn peer(self: &Arc<Self>, host: &str) -> Result<Arc<Peer>, Refused> {
+    /// Returns the connection to a node; waits for a place where there are too many.
+    fn peer(self: &Arc<Self>, host: &str, payer: Payer) -> Result<Arc<Peer>, Refused> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(peer) = self.try_peer(host, payer) {
+                return Ok(peer);
+            }
+            if Instant::now() >= end {
+                let why = "all connections of this node's daemon to others are in use, or its job's share";
+                return Err(Refused::new(Refusal::Here, why));
+            }
+            thread::sleep(FIRST_PAUSE);
+        }
+    }
+
+    fn try_peer(self: &Arc<Self>, host: &str, payer: Payer) -> Option<Arc<Peer>> {
         let mut table = self.table();
         table.uses += 1;
         let uses = table.uses;
         if let Some(peer) = table.peers.get(host) {
             peer.lock().used = uses;
-            return Ok(Arc::clone(peer));
+            return Some(Arc::clone(peer));
         }
-        if table.peers.len() >= self.most {
-            close_oldest(&mut table)?;
+        if !self.has_place(&mut table, payer) {
+            return None;
         }
-        let peer = Arc::new(Peer { host: host.to_owned(), state: Mutex::default(), changed: Condvar::new() });
+        let peer = Arc::new(Peer::new(host, payer));
         peer.lock().used = uses;
         table.peers.insert(host.to_owned(), Arc::clone(&peer));
         drop(table);
         let (peers, started) = (Arc::clone(self), Arc::clone(&peer));
         self.metrics.peers_out.add(1);
-        let spawned = thread::Builder::new().name("peer-out".to_owned()).spawn(move || {
-            let result = run(&peers, &started);
-            peers.end(&started, &result.err().map_or("closed".to_owned(), |error| error.to_string()));
+        let spawned = thread::Builder::new().name("peer-out".to_owned()).stack_size(STACK).spawn(move || {
+            let refused = match peer_link::run(&peers, &started) {
+                Ok(()) => Refused::new(Refusal::Unreachable, format!("{}: closed", started.host)),
+                Err(Failed { why, text }) => Refused::new(why, text),
+            };
+            peers.end(&started, &refused);
             peers.metrics.peers_out.subtract(1);
         });
         if let Err(error) = spawned {
             self.metrics.peers_out.subtract(1);
-            self.end(&peer, &error.to_string());
+            self.end(&peer, &Refused::new(Refusal::Here, error));
         }
-        Ok(peer)
+        Some(peer)
     }
 
-    fn end(&self, peer: &Arc<Peer>, why: &str) {
+    /// Returns whether one more connection may be made for this job; the longest unused ends for it.
+    fn has_place(&self, table: &mut Table, payer: Payer) -> bool {
+        let mut busy = Shares::new(self.most as u64);
+        let mut idle: Option<(u64, Arc<Peer>)> = None;
+        for peer in table.peers.values() {
+            let state = peer.lock();
+            if !state.flights.is_empty() || state.queue.len() > 0 {
+                busy.charge(peer.owner, 1);
+            } else if idle.as_ref().is_none_or(|(used, _)| state.used < *used) {
+                idle = Some((state.used, Arc::clone(peer)));
+            }
+        }
+        if !busy.may_take(payer, 1) {
+            return false;
+        }
+        if table.peers.len() >= self.most {
+            let Some((_, oldest)) = idle else { return false };
+            table.peers.remove(&oldest.host);
+            oldest.fail(&Refused::new(Refusal::Unreachable, format!("{}: closed for another node's", oldest.host)));
+        }
+        true
+    }
+
+    fn end(&self, peer: &Arc<Peer>, refused: &Refused) {
         let mut table = self.table();
         if table.peers.get(&peer.host).is_some_and(|current| Arc::ptr_eq(current, peer)) {
             table.peers.remove(&peer.host);
         }
         drop(table);
-        peer.fail(why);
+        peer.fail(refused);
     }
-}
-
-/// Ends the connection that was unused for longest. Raises a refusal if all are in use.
-fn close_oldest(table: &mut Table) -> Result<(), Refused> {
-    let idle = |peer: &&Arc<Peer>| {
-        let state = peer.lock();
-        state.flights.is_empty() && state.queue.len() == 0
-    };
-    let oldest = table.peers.values().filter(idle).min_by_key(|peer| peer.lock().used).cloned();
-    let Some(oldest) = oldest else {
-        return Err(Refused::new(Refusal::Unreachable, "all connections to other nodes are in use"));
-    };
-    table.peers.remove(&oldest.host);
-    oldest.fail("closed for another node's");
-    Ok(())
 }
 
 impl Peer {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn new(host: &str, owner: Payer) -> Peer {
+        let state = State {
+            queue: Fair::default(),
+            flights: HashMap::new(),
+            window: Shares::new(WINDOW as u64),
+            proofs: peer_link::Proofs::new(),
+            stream: None,
+            failed: None,
+            heard: Instant::now(),
+            stuck: 0,
+            used: 0,
+        };
+        Peer { host: host.to_owned(), owner, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes that the node said something.
+    pub fn heard(&self) {
+        self.lock().heard = Instant::now();
+    }
+
     /// Ends the connection; all who wait for it learn why.
-    fn fail(&self, why: &str) {
+    pub fn fail(&self, refused: &Refused) {
         let mut state = self.lock();
-        let why = state.failed.get_or_insert_with(|| format!("{}: {why}", self.host)).clone();
+        let refused = state.failed.get_or_insert_with(|| refused.clone()).clone();
         if let Some(stream) = state.stream.take() {
             let _ = stream.shutdown(Shutdown::Both);
         }
         let flown = state.flights.drain().filter_map(|(_, flight)| match flight {
-            Flight::Ask(call) => Some(call),
-            Flight::Auth(_) => None,
+            peer_link::Flight::Ask(call) => Some(call),
+            peer_link::Flight::Auth(_) => None,
         });
         let mut calls: Vec<Call> = flown.collect();
         calls.extend(state.queue.drain());
         drop(state);
         self.changed.notify_all();
         for call in calls {
-            let _ = call.reply.send(Err(Refused::new(Refusal::Unreachable, &why)));
+            let _ = call.reply.send(Err(refused.clone()));
+        }
+    }
+
+    fn is_stuck(&self, refused: &Refused) {
+        let stuck = {
+            let mut state = self.lock();
+            state.stuck += 1;
+            state.stuck
+        };
+        if stuck >= MOST_STUCK {
+            self.fail(refused);
         }
     }
 
     /// Waits for a request that may be sent; None at the end.
-    fn next(&self) -> Option<Call> {
-        let mut state = self.lock();
+    pub fn next(&self) -> Option<Call> {
+        let mut guard = self.lock();
         loop {
-            if state.failed.is_some() {
+            if guard.failed.is_some() {
                 return None;
             }
-            if state.asks < WINDOW {
-                if let Some(call) = state.queue.take() {
-                    state.asks += 1;
-                    return Some(call);
-                }
+            let state = &mut *guard;
+            if let Some(call) = state.queue.take(|payer| state.window.may_take(*payer, 1)) {
+                state.window.charge(call.job.payer(), 1);
+                return Some(call);
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> io::Result<()> {
-    let mut stream = connect(&peer.host, peers.port)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(SILENT))?;
-    stream.set_write_timeout(Some(SILENT))?;
-    let ends = format!("{} {}", plain(stream.local_addr()?), plain(stream.peer_addr()?));
-    let transcript = greet(&mut stream, End::Asker, ends)?;
-    let reading = stream.try_clone()?;
-    {
-        let mut state = peer.lock();
-        if state.failed.is_some() {
-            return Ok(());
-        }
-        state.stream = Some(stream.try_clone()?);
-    }
-    let (other, reader_transcript) = (Arc::clone(peer), transcript.clone());
-    let reader = thread::Builder::new().name("peer-out-read".to_owned()).spawn(move || {
-        let result = Reader { peer: &other, transcript: reader_transcript, answered: 0 }.read_all(reading);
-        other.fail(&result.err().map_or("closed".to_owned(), |error| error.to_string()));
-    })?;
-    let result = send_all(&mut stream, peer, &transcript);
-    peer.fail(&result.as_ref().err().map_or("closed".to_owned(), ToString::to_string));
-    let _ = reader.join();
-    result
-}
-
-/// Returns an address as both ends see it: of IPv4 within IPv6 the former.
-pub fn plain(address: SocketAddr) -> String {
-    let ip: IpAddr = address.ip().to_canonical();
-    format!("{ip}:{}", address.port())
-}
-
-fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::other("no address");
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECTING) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-fn send_all(stream: &mut TcpStream, peer: &Peer, transcript: &Transcript) -> io::Result<()> {
-    let (mut id, mut place) = (0, 0);
-    while let Some(call) = peer.next() {
-        let key = call.job.key;
-        let mut bytes = Vec::new();
-        let mut state = peer.lock();
-        if state.failed.is_some() {
-            let _ = call.reply.send(Err(Refused::new(Refusal::Unreachable, "the connection ended")));
-            return Ok(());
-        }
-        // The node need not answer first: what follows is refused if the proof is.
-        if !state.proofs.get(&key).is_some_and(|proof| Arc::ptr_eq(&proof.job, &call.job)) {
-            let session = Arc::new(transcript.session(&call.job.secret, key));
-            state.proofs.insert(key, Proof { job: Arc::clone(&call.job), session, is_mutual: false });
-            let mac = transcript.asker_proof(&call.job.secret, key);
-            bytes = Message::Auth { job: key, mac }.encode(id, false);
-            state.flights.insert(id, Flight::Auth(key));
-            id += 1;
-        }
-        let request = Request { host: String::new(), ..call.request.clone() };
-        if let Some(proof) = state.proofs.get(&key) {
-            bytes.extend(sealed(&Message::Ask(request), id, &proof.session, Way::Asked, place));
-        }
-        state.flights.insert(id, Flight::Ask(call));
-        drop(state);
-        (id, place) = (id + 1, place + 1);
-        stream.write_all(&bytes)?;
-    }
-    Ok(())
-}
-
-struct Reader<'a> {
-    peer: &'a Peer,
-    transcript: Transcript,
-    answered: u64,
-}
-
-impl Reader<'_> {
-    fn read_all(&mut self, mut stream: TcpStream) -> io::Result<()> {
-        loop {
-            let received = receive(&mut stream)?;
-            self.take(received, &mut stream)?;
-        }
-    }
-
-    fn take(&mut self, received: Received, stream: &mut TcpStream) -> io::Result<()> {
-        let flight = self.peer.lock().flights.remove(&received.header.id);
-        match flight.ok_or_else(|| malformed(Malformed("an answer to nothing")))? {
-            Flight::Auth(key) => self.authenticated(key, &received),
-            Flight::Ask(call) => {
-                let result = self.answer(&call, received, stream);
-                let broken = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
-                let answer = result.unwrap_or_else(|error| Err(Refused::new(Refusal::Unreachable, error)));
-                let _ = call.reply.send(answer);
-                self.peer.lock().asks -= 1;
-                self.peer.changed.notify_all();
-                broken.map_or(Ok(()), Err)
-            }
-        }
-    }
-
-    fn authenticated(&mut self, key: JobKey, received: &Received) -> io::Result<()> {
-        let mut state = self.peer.lock();
-        match &received.message {
-            Message::Authenticated { mac } => {
-                let proof = state.proofs.get_mut(&key).ok_or_else(|| malformed(Malformed("a proof of no job")))?;
-                if !is_equal(mac, &self.transcript.answerer_proof(&proof.job.secret, key)) {
-                    return Err(malformed(Malformed("a node that does not know the job's secret")));
-                }
-                proof.is_mutual = true;
-            }
-            Message::Refused(_) => drop(state.proofs.remove(&key)),
-            _ => return Err(malformed(Malformed("not an answer to a proof"))),
-        }
-        Ok(())
-    }
-
-    fn answer(
-        &mut self, call: &Call, received: Received, stream: &mut TcpStream,
-    ) -> io::Result<Result<Answered, Refused>> {
-        let key = call.job.key;
-        if !received.header.is_tagged() {
-            let Message::Refused(refused) = received.message else {
-                return Err(malformed(Malformed("an answer without a tag")));
-            };
-            // It may be from anybody, so it can be believed only as "ask again later".
-            self.peer.lock().proofs.remove(&key);
-            return Ok(Err(Refused { why: Refusal::NotAllowed, ..refused }));
-        }
-        let session = match self.peer.lock().proofs.get(&key) {
-            Some(proof) if proof.is_mutual => Arc::clone(&proof.session),
-            _ => return Err(malformed(Malformed("an answer of a node that proved nothing"))),
-        };
-        received.verify(&session, Way::Answered, self.answered)?;
-        self.answered += 1;
-        match (received.message, call.request.ask) {
-            (Message::Refused(refused), _) => Ok(Err(refused)),
-            (Message::Looked(looked), Ask::Look { hold, .. }) if looked.held.len() <= hold as usize => {
-                Ok(Ok(Answered::Looked(looked)))
-            }
-            (Message::Data { length }, Ask::Read { length: asked, .. }) if length == asked && asked <= LARGEST_READ => {
-                let mut bytes = vec![0; length as usize];
-                stream.read_exact(&mut bytes)?;
-                Ok(Ok(Answered::Data(bytes)))
-            }
-            _ => Err(malformed(Malformed("an answer to something else"))),
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::jobs::Job;
 use crate::link::{greet, receive, End};
 use crate::names::{JobKey, MapAttempt};
 use crate::random::{nonce, Random};
-use crate::wire::{Ask, Looked, Message, Refused, Request};
+use crate::wire::{Accept, Ask, Looked, Message, Refused, Request};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -85,7 +85,8 @@ pub fn job(secret: &[u8], uid: u32) -> Job {
 }
 
 /// A reducer as Java is one, on a connection to its own node.
-pub struct Reducer(pub UnixStream);
+/// How often it was told that its request is worked on is counted.
+pub struct Reducer(pub UnixStream, pub usize);
 
 impl Reducer {
     pub fn connect(mut stream: UnixStream, secret: &[u8]) -> Result<Reducer, Refused> {
@@ -97,10 +98,10 @@ impl Reducer {
         let secret = Secret::new(secret.to_vec());
         let mac = transcript.asker_proof(&secret, JOB);
         stream.write_all(&Message::Auth { job: JOB, mac }.encode(0, false)).unwrap();
-        match receive(&mut stream).unwrap().message {
+        match receive(&mut stream, Accept::Answers).unwrap().message {
             Message::Authenticated { mac } => {
                 assert!(is_equal(&mac, &transcript.answerer_proof(&secret, JOB)));
-                Ok(Reducer(stream))
+                Ok(Reducer(stream, 0))
             }
             Message::Refused(refused) => Err(refused),
             other => panic!("{other:?}"),
@@ -110,7 +111,12 @@ impl Reducer {
     fn ask(&mut self, host: &str, map: u32, partition: u32, ask: Ask) -> Message {
         let request = Request { map: attempt(map), partition, ask, host: host.to_owned() };
         self.0.write_all(&Message::Ask(request).encode(1, false)).unwrap();
-        receive(&mut self.0).unwrap().message
+        loop {
+            match receive(&mut self.0, Accept::Answers).unwrap().message {
+                Message::Working => self.1 += 1,
+                other => return other,
+            }
+        }
     }
 
     pub fn look(&mut self, host: &str, map: u32, partition: u32, hold: u32) -> Result<Looked, Refused> {

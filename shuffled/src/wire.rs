@@ -4,7 +4,7 @@ use crate::names::{is_host, JobKey, MapAttempt};
 use std::fmt;
 
 /// What both sides send first, with a nonce.
-pub const MAGIC: &[u8; 8] = b"VASJBS01";
+pub const MAGIC: &[u8; 8] = b"VASJBS02";
 /// Bytes of a header: length of the body, kind, flags, number of the request.
 pub const HEADER: usize = 4 + 1 + 1 + 8;
 /// Bytes of the tag behind an authenticated message.
@@ -42,12 +42,16 @@ pub enum Refusal {
     Unreachable = 5,
     /// More was asked than the protocol allows.
     TooMuch = 6,
+    /// This node itself is in trouble: its network, or its daemon. Of reducers' own nodes only.
+    Here = 7,
+    /// Job or user has its share of the daemon's means; a moment later there may be more.
+    Busy = 8,
 }
 
 impl Refusal {
     fn of(number: u8) -> Option<Refusal> {
         use Refusal::*;
-        [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch].into_iter().find(|r| *r as u8 == number)
+        [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch, Here, Busy].into_iter().find(|r| *r as u8 == number)
     }
 }
 
@@ -103,6 +107,17 @@ pub enum Message {
     /// The bytes that follow the message.
     Data { length: u32 },
     Refused(Refused),
+    /// The request is being worked on, or the disk on those before it. Any number before an answer.
+    Working,
+}
+
+/// Which messages a peer may send now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accept {
+    Requests,
+    /// Answers of a peer that proved nothing yet: none is large.
+    SmallAnswers,
+    Answers,
 }
 
 /// The fixed part in front of every message.
@@ -126,6 +141,7 @@ const READ: u8 = 4;
 const LOOKED: u8 = 5;
 const DATA: u8 = 6;
 const REFUSED: u8 = 7;
+const WORKING: u8 = 8;
 
 impl Header {
     /// Reads a header, whose length is one that its kind can have.
@@ -134,13 +150,26 @@ impl Header {
         let header = Header { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
         let most = match header.kind {
             LOOKED => LARGEST_ANSWER,
-            AUTH | AUTHENTICATED | LOOK | READ | DATA | REFUSED => LARGEST_REQUEST,
+            AUTH | AUTHENTICATED | LOOK | READ | DATA | REFUSED | WORKING => LARGEST_REQUEST,
             _ => return Err(Malformed("an unknown kind of message")),
         };
         if header.length as usize > most || header.flags & !TAGGED != 0 {
             return Err(Malformed("a message longer than its kind may be, or of unknown flags"));
         }
         Ok(header)
+    }
+
+    /// Refuses a message that has no business here, before any of its bytes is read.
+    pub fn check(&self, accept: Accept) -> Result<(), Malformed> {
+        let is_request = matches!(self.kind, AUTH | LOOK | READ);
+        match accept {
+            Accept::Requests if !is_request => Err(Malformed("an answer where a request belongs")),
+            Accept::SmallAnswers | Accept::Answers if is_request => Err(Malformed("a request where an answer belongs")),
+            Accept::SmallAnswers if self.length as usize > LARGEST_REQUEST => {
+                Err(Malformed("a large answer of a node that proved nothing"))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn is_tagged(&self) -> bool {
@@ -195,6 +224,7 @@ impl Message {
                 out.extend(refused.text[..end].as_bytes());
                 REFUSED
             }
+            Message::Working => WORKING,
         }
     }
 
@@ -212,6 +242,7 @@ impl Message {
                 let text = String::from_utf8_lossy(rest.take(rest.0.len())?).into_owned();
                 Message::Refused(Refused { why, text })
             }
+            WORKING => Message::Working,
             _ => return Err(Malformed("an unknown kind of message")),
         };
         if rest.0.is_empty() { Ok(message) } else { Err(Malformed("bytes behind a message")) }

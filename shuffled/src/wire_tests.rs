@@ -4,10 +4,11 @@ use crate::random::Random;
 fn any(random: &mut Random) -> Message {
     let job = JobKey { cluster: random.next(), number: random.next() as u32 };
     let map = MapAttempt { job, map: random.next() as u32, attempt: random.next() as u32 };
-    match random.below(7) {
+    match random.below(8) {
         0 => Message::Auth { job, mac: random.bytes(MAC).try_into().unwrap() },
         1 => Message::Authenticated { mac: random.bytes(MAC).try_into().unwrap() },
         2 => Message::Data { length: random.below(u64::from(LARGEST_READ) + 1) as u32 },
+        7 => Message::Working,
         3 => Message::Refused(Refused::new(Refusal::Damaged, "x".repeat(random.below(400) as usize))),
         4 => {
             let count = random.below(2000) as usize;
@@ -27,7 +28,6 @@ fn any(random: &mut Random) -> Message {
         }
     }
 }
-
 
 fn split(bytes: &[u8]) -> Result<Message, Malformed> {
     let header = Header::decode(bytes[..HEADER].try_into().unwrap())?;
@@ -80,6 +80,17 @@ fn random_bytes_are_bounded() {
         let body = random.bytes(count);
         let _ = Message::decode(random.below(9) as u8, &body);
     }
+}
+
+#[test]
+fn a_message_that_does_not_belong_is_refused_by_its_header() {
+    let looked = Looked { stored_bytes: 128 << 10, raw_bytes: 9, checksums: vec![1, 2], held: vec![0; 128 << 10] };
+    let header = |message: Message| Header::decode(message.encode(1, false)[..HEADER].try_into().unwrap()).unwrap();
+    let (large, proof) = (header(Message::Looked(looked)), header(Message::Authenticated { mac: [0; MAC] }));
+    let auth = header(Message::Auth { job: JobKey { cluster: 1, number: 1 }, mac: [0; MAC] });
+    assert!(large.check(Accept::Requests).is_err() && large.check(Accept::SmallAnswers).is_err());
+    assert!(large.check(Accept::Answers).is_ok() && proof.check(Accept::SmallAnswers).is_ok());
+    assert!(auth.check(Accept::Requests).is_ok() && auth.check(Accept::Answers).is_err());
 }
 
 #[test]

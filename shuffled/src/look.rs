@@ -1,0 +1,100 @@
+//! The check of one segment: read once, in steps, so that large ones hold nobody up.
+
+use crate::outputs::{damaged, refused_by, Output};
+use crate::index::Part;
+use crate::wire::{Looked, Refusal, Refused, CHECKSUM_BYTES, MOST_CHECKSUMS};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// Bytes of one step.
+pub const STEP: u64 = 4 << 20;
+/// Bytes of IFile's checksum at the end of a segment.
+const IFILE_CHECKSUM: u64 = 4;
+/// The raw size of a segment without a record: its end marker.
+const EMPTY: u64 = 2;
+
+/// A look that is under way.
+pub struct Look {
+    output: Arc<Output>,
+    partition: u32,
+    part: Part,
+    verify: bool,
+    keep: bool,
+    done: u64,
+    sums: Vec<u32>,
+    held: Vec<u8>,
+    whole: crc32fast::Hasher,
+    tail: Vec<u8>,
+}
+
+impl Look {
+    /// Begins a look, of which nothing is read yet. A segment without a record has no checksums:
+    /// nothing of it is read by anybody.
+    ///
+    /// The bytes come along if there are at most `hold`; `verify` is whether IFile's checksum counts.
+    pub fn new(output: Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<Look, Refused> {
+        let mut part = output.part(partition)?;
+        if part.raw_bytes <= EMPTY {
+            part.stored_bytes = 0;
+        }
+        if part.stored_bytes.div_ceil(CHECKSUM_BYTES) > u64::from(MOST_CHECKSUMS) {
+            let why = format!("{}: a segment of {} bytes is larger than 16 GiB", output.name, part.stored_bytes);
+            return Err(Refused::new(Refusal::TooMuch, why));
+        }
+        let keep = part.stored_bytes <= u64::from(hold);
+        let whole = crc32fast::Hasher::new();
+        Ok(Look { output, partition, part, verify, keep, done: 0, sums: vec![], held: vec![], whole, tail: vec![] })
+    }
+
+    /// Returns the bytes of memory that the answer takes.
+    pub fn memory(&self) -> u64 {
+        4 * self.part.stored_bytes.div_ceil(CHECKSUM_BYTES) + if self.keep { self.part.stored_bytes } else { 0 }
+    }
+
+    /// Returns offset and length in the file of the next step.
+    pub fn next(&self) -> (u64, u64) {
+        (self.part.start + self.done, STEP.min(self.part.stored_bytes - self.done))
+    }
+
+    /// Reads one step; `each` is called for every 64 KiB. Returns whether the segment is read.
+    pub fn step(&mut self, each: &dyn Fn()) -> Result<bool, Refused> {
+        let end = self.done + self.next().1;
+        let summed = self.part.stored_bytes.saturating_sub(IFILE_CHECKSUM);
+        let mut block = vec![0; CHECKSUM_BYTES.min(self.part.stored_bytes) as usize];
+        while self.done < end {
+            let count = CHECKSUM_BYTES.min(end - self.done) as usize;
+            let bytes = &mut block[..count];
+            let read = self.output.file.read_exact_at(bytes, self.part.start + self.done);
+            read.map_err(|error| refused_by(error, self.output.name))?;
+            self.sums.push(crc32c::crc32c(bytes));
+            let inside = summed.saturating_sub(self.done).min(count as u64) as usize;
+            self.whole.update(&bytes[..inside]);
+            self.tail.extend_from_slice(&bytes[inside..]);
+            if self.keep {
+                self.held.extend_from_slice(bytes);
+            }
+            self.done += count as u64;
+            each();
+        }
+        Ok(self.done == self.part.stored_bytes)
+    }
+
+    /// Returns the answer, when all steps are done.
+    pub fn finish(self) -> Result<Looked, Refused> {
+        let Part { stored_bytes, raw_bytes, .. } = self.part;
+        let is_right = stored_bytes == 0 || self.tail == self.whole.finalize().to_be_bytes();
+        if self.verify && !is_right {
+            let why = format!("partition {} has a wrong IFile checksum", self.partition);
+            return Err(damaged(self.output.name, &why));
+        }
+        Ok(Looked { stored_bytes, raw_bytes, checksums: self.sums, held: self.held })
+    }
+}
+
+/// Looks at a segment in one go.
+#[cfg(test)]
+pub fn look(output: &Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<Looked, Refused> {
+    let mut look = Look::new(Arc::clone(output), partition, hold, verify)?;
+    while !look.step(&|| {})? {}
+    look.finish()
+}

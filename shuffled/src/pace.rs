@@ -1,0 +1,26 @@
+//! How often and how long; tests take shorter times.
+
+use std::time::Duration;
+
+#[derive(Clone, Copy)]
+pub struct Pace {
+    /// How often one who waits learns that there is progress.
+    pub tick: Duration,
+    /// How long another node may show no sign of progress.
+    pub silent: Duration,
+    /// How long a new connection may take to prove a job.
+    pub proof: Duration,
+    /// Is called for each 64 KiB that is checked.
+    pub block: fn(),
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            tick: Duration::from_secs(10),
+            silent: Duration::from_secs(120),
+            proof: Duration::from_secs(10),
+            block: || {},
+        }
+    }
+}

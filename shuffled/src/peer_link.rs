@@ -1,0 +1,217 @@
+//! The connection to one other node: a thread that sends requests, and one that reads the answers.
+
+use crate::auth::{is_equal, Session, Transcript, Way};
+use crate::jobs::Job;
+use crate::link::{greet, malformed, receive, sealed, End, Received};
+use crate::names::JobKey;
+use crate::peers::{Answer, Answered, Call, Peer, Peers};
+use crate::reach::{Failed, Reach};
+use crate::served::plain;
+use crate::supplier::STACK;
+use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Weak};
+use std::thread;
+
+/// A message whose answer is on its way.
+pub enum Flight {
+    Auth(JobKey),
+    Ask(Call),
+}
+
+/// The jobs that were proved to the node. Their secrets live no longer than the NodeManager says.
+pub type Proofs = HashMap<JobKey, Proof>;
+
+/// A job that was proved to a node, and whether the node proved it too.
+pub struct Proof {
+    job: Weak<Job>,
+    session: Arc<Session>,
+    is_mutual: bool,
+}
+
+/// Connects, and serves requests until the connection ends.
+pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
+    let stream = Arc::new(peers.reach.connect(&peer.host, peers.port)?);
+    let broken = |error: io::Error| Failed { why: Refusal::Unreachable, text: format!("{}: {error}", peer.host) };
+    stream.set_nodelay(true).map_err(broken)?;
+    stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;
+    stream.set_write_timeout(Some(peers.pace.silent)).map_err(broken)?;
+    let ends = local_and_peer(&stream).map_err(broken)?;
+    let transcript = greet(&mut &*stream, End::Asker, ends).map_err(broken)?;
+    {
+        let mut state = peer.lock();
+        if state.failed.is_some() {
+            return Ok(());
+        }
+        state.stream = Some(Arc::clone(&stream));
+    }
+    let reader = {
+        let (peer, stream, reach) = (Arc::clone(peer), Arc::clone(&stream), Arc::clone(&peers.reach));
+        let transcript = transcript.clone();
+        thread::Builder::new().name("peer-out-read".to_owned()).stack_size(STACK).spawn(move || {
+            let result = Reader { peer: &peer, transcript, reach: &reach, answered: 0 }.read_all(&stream);
+            peer.fail(&refused(&peer.host, result));
+        })
+    };
+    // Threads are this node's own.
+    let reader = reader.map_err(|error| Failed { why: Refusal::Here, text: error.to_string() })?;
+    let result = send_all(&stream, peer, &transcript);
+    let why = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
+    peer.fail(&refused(&peer.host, why.map_or(Ok(()), Err)));
+    let _ = reader.join();
+    result.map_err(broken)
+}
+
+fn refused(host: &str, result: io::Result<()>) -> Refused {
+    let why = result.err().map_or("closed".to_owned(), |error| error.to_string());
+    Refused::new(Refusal::Unreachable, format!("{host}: {why}"))
+}
+
+fn local_and_peer(stream: &TcpStream) -> io::Result<String> {
+    Ok(format!("{} {}", plain(stream.local_addr()?), plain(stream.peer_addr()?)))
+}
+
+fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io::Result<()> {
+    let (mut id, mut place) = (0, 0);
+    while let Some(call) = peer.next() {
+        let key = call.job.key;
+        let mut bytes = Vec::new();
+        let mut state = peer.lock();
+        if let Some(refused) = &state.failed {
+            let _ = call.reply.send(Err(refused.clone()));
+            return Ok(());
+        }
+        // The node need not answer first: what follows is refused if the proof is.
+        if !state.proofs.get(&key).is_some_and(|proof| proof.job.as_ptr() == Arc::as_ptr(&call.job)) {
+            let session = Arc::new(transcript.session(&call.job.secret, key));
+            state.proofs.retain(|_, proof| proof.job.strong_count() > 0);
+            state.proofs.insert(key, Proof { job: Arc::downgrade(&call.job), session, is_mutual: false });
+            let mac = transcript.asker_proof(&call.job.secret, key);
+            bytes = Message::Auth { job: key, mac }.encode(id, false);
+            state.flights.insert(id, Flight::Auth(key));
+            id += 1;
+        }
+        let request = Request { host: String::new(), ..call.request.clone() };
+        if let Some(proof) = state.proofs.get(&key) {
+            bytes.extend(sealed(&Message::Ask(request), id, &proof.session, Way::Asked, place));
+        }
+        call.signs.seen();
+        state.flights.insert(id, Flight::Ask(call));
+        drop(state);
+        (id, place) = (id + 1, place + 1);
+        stream.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    peer: &'a Peer,
+    transcript: Transcript,
+    reach: &'a Reach,
+    answered: u64,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self, stream: &TcpStream) -> io::Result<()> {
+        let mut is_proven = false;
+        loop {
+            let accept = if is_proven { Accept::Answers } else { Accept::SmallAnswers };
+            let received = receive(&mut &*stream, accept)?;
+            self.reach.heard(stream);
+            self.peer.heard();
+            is_proven |= self.take(received, stream)?;
+        }
+    }
+
+    /// Takes a message; returns whether it proved that the node knows a job.
+    fn take(&mut self, received: Received, stream: &TcpStream) -> io::Result<bool> {
+        if received.message == Message::Working {
+            return self.working(&received).map(|()| false);
+        }
+        let flight = self.peer.lock().flights.remove(&received.header.id);
+        match flight.ok_or_else(|| malformed(Malformed("an answer to nothing")))? {
+            Flight::Auth(key) => self.authenticated(key, &received),
+            Flight::Ask(call) => {
+                let result = self.answer(&call, received, stream);
+                let broken = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
+                let answer = result.unwrap_or_else(|error| {
+                    Err(Refused::new(Refusal::Unreachable, format!("{}: {error}", self.peer.host)))
+                });
+                self.peer.lock().window.give(call.job.payer(), 1);
+                let _ = call.reply.send(answer);
+                self.peer.changed.notify_all();
+                broken.map_or(Ok(false), Err)
+            }
+        }
+    }
+
+    fn working(&mut self, received: &Received) -> io::Result<()> {
+        let state = self.peer.lock();
+        let Some(Flight::Ask(call)) = state.flights.get(&received.header.id) else {
+            return Err(malformed(Malformed("a sign of progress of nothing")));
+        };
+        let proof = state.proofs.get(&call.job.key).filter(|proof| proof.is_mutual);
+        let proof = proof.ok_or_else(|| malformed(Malformed("an answer of a node that proved nothing")))?;
+        received.verify(&proof.session, Way::Answered, self.answered)?;
+        self.answered += 1;
+        call.signs.seen();
+        Ok(())
+    }
+
+    fn authenticated(&mut self, key: JobKey, received: &Received) -> io::Result<bool> {
+        let mut state = self.peer.lock();
+        match &received.message {
+            Message::Authenticated { mac } => {
+                let proof = state.proofs.get_mut(&key).ok_or_else(|| malformed(Malformed("a proof of no job")))?;
+                // A job that is over meanwhile proves nothing, and asks for nothing.
+                let Some(job) = proof.job.upgrade() else { return Ok(false) };
+                if !is_equal(mac, &self.transcript.answerer_proof(&job.secret, key)) {
+                    return Err(malformed(Malformed("a node that does not know the job's secret")));
+                }
+                proof.is_mutual = true;
+                Ok(true)
+            }
+            Message::Refused(_) => {
+                state.proofs.remove(&key);
+                Ok(false)
+            }
+            _ => Err(malformed(Malformed("not an answer to a proof"))),
+        }
+    }
+
+    fn answer(&mut self, call: &Call, received: Received, mut stream: &TcpStream) -> io::Result<Answer> {
+        let key = call.job.key;
+        if !received.header.is_tagged() {
+            let Message::Refused(refused) = received.message else {
+                return Err(malformed(Malformed("an answer without a tag")));
+            };
+            // It may be from anybody, so it can be believed only as "ask again later".
+            self.peer.lock().proofs.remove(&key);
+            return Ok(Err(Refused { why: Refusal::NotAllowed, ..refused }));
+        }
+        let session = match self.peer.lock().proofs.get(&key) {
+            Some(proof) if proof.is_mutual => Arc::clone(&proof.session),
+            _ => return Err(malformed(Malformed("an answer of a node that proved nothing"))),
+        };
+        received.verify(&session, Way::Answered, self.answered)?;
+        self.answered += 1;
+        match (received.message, call.request.ask) {
+            // What that node says of itself is not this node's trouble.
+            (Message::Refused(refused), _) if refused.why == Refusal::Here => {
+                Ok(Err(Refused { why: Refusal::Sick, ..refused }))
+            }
+            (Message::Refused(refused), _) => Ok(Err(refused)),
+            (Message::Looked(looked), Ask::Look { hold, .. }) if looked.held.len() <= hold as usize => {
+                Ok(Ok(Answered::Looked(looked)))
+            }
+            (Message::Data { length }, Ask::Read { length: asked, .. }) if length == asked && asked <= LARGEST_READ => {
+                let mut bytes = vec![0; length as usize];
+                stream.read_exact(&mut bytes)?;
+                Ok(Ok(Answered::Data(bytes)))
+            }
+            _ => Err(malformed(Malformed("an answer to something else"))),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Whose fault it is that a node cannot be reached: that node's, or this one's own network.
+
+use crate::wire::Refusal;
+use rustix::io::Errno;
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const CONNECTING: Duration = Duration::from_secs(10);
+const WITNESS: Duration = Duration::from_secs(3);
+/// How long a witness's word holds.
+const RECENT: Duration = Duration::from_secs(5);
+
+/// What this node knows of its own network.
+pub struct Reach {
+    /// Addresses that answer where this node's network works, as the ResourceManager's.
+    witnesses: Vec<String>,
+    connecting: Duration,
+    heard: Mutex<Option<Instant>>,
+    asked: Mutex<Option<(Instant, Word)>>,
+}
+
+/// What the witnesses say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Connected,
+    CutOff,
+    /// There is none, or it is this node.
+    Nothing,
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub struct Failed {
+    pub why: Refusal,
+    pub text: String,
+}
+
+impl Reach {
+    pub fn new(witnesses: Vec<String>) -> Reach {
+        Reach::within(CONNECTING, witnesses)
+    }
+
+    pub fn within(connecting: Duration, witnesses: Vec<String>) -> Reach {
+        Reach { witnesses, connecting, heard: Mutex::default(), asked: Mutex::default() }
+    }
+
+    /// Notes that bytes came by this connection: a proof, if its other end is another node.
+    pub fn heard(&self, stream: &TcpStream) {
+        if !is_own(stream) {
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+
+    /// Connects to a node; tells who is to blame where that fails.
+    pub fn connect(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+        let begun = Instant::now();
+        let addresses = (host, port).to_socket_addrs().map_err(|error| Failed {
+            why: if is_unknown_name(&error) { Refusal::Unreachable } else { Refusal::Here },
+            text: format!("{host}: {error}"),
+        })?;
+        let mut failed: Option<(Blame, io::Error)> = None;
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, self.connecting) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => {
+                    let blame = blame(&error);
+                    if failed.as_ref().is_none_or(|(before, _)| blame > *before) {
+                        failed = Some((blame, error));
+                    }
+                }
+            }
+        }
+        let (blame, error) = failed.unwrap_or((Blame::Theirs, io::Error::other("no address")));
+        let is_here = blame == Blame::Ours || (blame == Blame::Open && self.is_cut_off(begun));
+        let why = if is_here { Refusal::Here } else { Refusal::Unreachable };
+        let note = if is_here && blame == Blame::Open { ", nor does any other node answer this one" } else { "" };
+        Err(Failed { why, text: format!("{host}: {error}{note}") })
+    }
+
+    /// Returns whether no other node was heard since then, and no witness answers now.
+    fn is_cut_off(&self, since: Instant) -> bool {
+        let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.is_some_and(|at| at >= since) {
+            return false;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, word)) = asked.filter(|(at, _)| at.elapsed() < RECENT) {
+            return word == Word::CutOff;
+        }
+        let word = self.ask();
+        *asked = Some((Instant::now(), word));
+        word == Word::CutOff
+    }
+
+    fn ask(&self) -> Word {
+        let mut word = Word::Nothing;
+        for witness in &self.witnesses {
+            let addresses = match witness.to_socket_addrs() {
+                Ok(addresses) => addresses,
+                // Nobody has that name: it was never a witness.
+                Err(error) if is_unknown_name(&error) => continue,
+                Err(_) => {
+                    word = Word::CutOff;
+                    continue;
+                }
+            };
+            for address in addresses {
+                match answers(&address) {
+                    Some(true) => return Word::Connected,
+                    Some(false) => word = Word::CutOff,
+                    None => {}
+                }
+            }
+        }
+        word
+    }
+}
+
+/// Who is to blame, in the order of certainty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Blame {
+    Ours,
+    Open,
+    Theirs,
+}
+
+fn blame(error: &io::Error) -> Blame {
+    use Errno as E;
+    match error.raw_os_error().map(E::from_raw_os_error) {
+        Some(E::CONNREFUSED | E::CONNRESET) => Blame::Theirs,
+        Some(E::HOSTUNREACH | E::TIMEDOUT | E::HOSTDOWN) | None => Blame::Open,
+        // No route, no descriptor, no port, no memory, a rule against it: all on this side.
+        Some(_) => Blame::Ours,
+    }
+}
+
+// The texts of glibc and musl for a name that nobody has; all else is trouble with asking.
+fn is_unknown_name(error: &io::Error) -> bool {
+    let text = error.to_string();
+    ["Name or service not known", "No address associated", "Name does not resolve", "Name has no usable address"]
+        .iter()
+        .any(|known| text.contains(known))
+}
+
+/// Returns whether a witness answers; None if it is this node, whose word proves nothing.
+fn answers(address: &SocketAddr) -> Option<bool> {
+    if address.ip().is_loopback() {
+        return None;
+    }
+    match TcpStream::connect_timeout(address, WITNESS) {
+        Ok(stream) => (!is_own(&stream)).then_some(true),
+        Err(error) => Some(error.raw_os_error() == Some(Errno::CONNREFUSED.raw_os_error())),
+    }
+}
+
+fn is_own(stream: &TcpStream) -> bool {
+    match (stream.peer_addr(), stream.local_addr()) {
+        (Ok(peer), Ok(local)) => peer.ip().is_loopback() || peer.ip().to_canonical() == local.ip().to_canonical(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The address of all, which no connection can have.
+    const NOBODY: &str = "255.255.255.255";
+
+    fn short(witnesses: &[&str]) -> Reach {
+        Reach::within(Duration::from_millis(50), witnesses.iter().map(|each| (*each).to_owned()).collect())
+    }
+
+    fn why(reach: &Reach, host: &str) -> Refusal {
+        reach.connect(host, 1).unwrap_err().why
+    }
+
+    #[test]
+    fn who_refuses_is_there_and_who_has_no_name_is_not() {
+        assert_eq!(why(&short(&[]), "127.0.0.1"), Refusal::Unreachable);
+        assert!(is_unknown_name(&io::Error::other("failed to lookup address information: Name or service not known")));
+        assert!(!is_unknown_name(&io::Error::other("failed to lookup: Temporary failure in name resolution")));
+    }
+
+    #[test]
+    fn errors_of_this_side_are_not_the_other_nodes() {
+        for errno in [Errno::NETUNREACH, Errno::NETDOWN, Errno::MFILE, Errno::ADDRNOTAVAIL, Errno::ACCESS, Errno::PERM] {
+            assert_eq!(blame(&errno.into()), Blame::Ours, "{errno}");
+        }
+        assert_eq!(blame(&io::ErrorKind::TimedOut.into()), Blame::Open);
+        assert_eq!(blame(&Errno::CONNREFUSED.into()), Blame::Theirs);
+    }
+
+    #[test]
+    fn a_silent_node_is_blamed_unless_the_witness_is_silent_too() {
+        let now = Instant::now();
+        assert!(!short(&[]).is_cut_off(now), "nobody can say");
+        assert!(!short(&["127.0.0.1:1"]).is_cut_off(now), "this node itself proves nothing");
+        let reach = short(&[&format!("{NOBODY}:1")]);
+        assert!(reach.is_cut_off(now));
+        *reach.heard.lock().unwrap() = Some(Instant::now());
+        assert!(!reach.is_cut_off(now), "another node was heard");
+        assert!(reach.is_cut_off(Instant::now()), "but not since");
+    }
+
+    #[test]
+    fn a_word_of_this_node_proves_nothing() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let reach = short(&[]);
+        reach.heard(&stream);
+        assert!(reach.heard.lock().unwrap().is_none());
+    }
+}

@@ -1,0 +1,318 @@
+//! One connection of another node: its proofs, its requests, and the answers in the order they are ready.
+
+use crate::auth::{is_equal, Session, Transcript, Way};
+use crate::door::Guest;
+use crate::jobs::Job;
+use crate::link::{greet, malformed, receive, sealed, End, Received, Until};
+use crate::names::JobKey;
+use crate::outputs::Output;
+use crate::supplier::{Answer, Disk, Supplier, Work, STACK};
+use crate::wire::{Accept, Malformed, Message, Refusal, Refused, Request, MAC};
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Requests of one connection that may be on their way. Jobs and users have fair shares, so one job
+/// alone has half.
+pub const WINDOW: usize = 32;
+/// Messages that are not answered yet: each request may have a proof before it.
+const MOST_WAITING: usize = 2 * WINDOW;
+/// Messages before the first proof that is right.
+const MOST_UNPROVEN: usize = 16;
+const MOST_JOBS: usize = 1024;
+/// How long a peer may take nothing, or be silent. Its daemon connects again when it has to.
+const STALLED: Duration = Duration::from_secs(60);
+const SILENT: Duration = Duration::from_secs(900);
+
+/// A job that was proved. The secret lives no longer than the NodeManager says.
+struct Proven {
+    job: Weak<Job>,
+    session: Arc<Session>,
+}
+
+/// What one connection has proved, and how much of it is on its way.
+struct Served<'a> {
+    supplier: &'a Arc<Supplier>,
+    guest: &'a Guest<IpAddr>,
+    transcript: Transcript,
+    jobs: HashMap<JobKey, Proven>,
+    link: SyncSender<Answer>,
+    flow: Arc<Mutex<Flow>>,
+    asked: u64,
+}
+
+/// What is on its way on one connection.
+#[derive(Default)]
+struct Flow {
+    messages: usize,
+    pending: HashMap<u64, Pending>,
+}
+
+/// A request that a disk works on, and how far that was when it was last told.
+struct Pending {
+    disk: Arc<Disk>,
+    session: Arc<Session>,
+    told: u64,
+}
+
+/// Serves a connection until it ends.
+pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<IpAddr>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let ends = format!("{} {}", plain(stream.peer_addr()?), plain(stream.local_addr()?));
+    let mut early = Until { stream: &**stream, end: Instant::now() + supplier.pace.proof };
+    let transcript = greet(&mut early, End::Answerer, ends)?;
+    // Room for every answer that may be on its way, so that no disk ever waits for a connection.
+    let (link, answers) = sync_channel(MOST_WAITING + 2);
+    let flow = Arc::default();
+    let mut served =
+        Served { supplier, guest, transcript, jobs: HashMap::new(), link, flow: Arc::clone(&flow), asked: 0 };
+    served.first_proof(&mut early, &answers)?;
+    stream.set_read_timeout(Some(SILENT))?;
+    stream.set_write_timeout(Some(STALLED))?;
+    let sender = {
+        let (stream, supplier) = (Arc::clone(stream), Arc::clone(supplier));
+        thread::Builder::new().name("peer-in-send".to_owned()).stack_size(STACK).spawn(move || {
+            let _ = Sender { stream: &stream, flow: &flow, supplier: &supplier, place: 0 }.send_all(&answers);
+            let _ = stream.shutdown(Shutdown::Both);
+        })?
+    };
+    let result = served.take_all(stream);
+    if result.is_err() {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    drop(served);
+    let _ = sender.join();
+    result
+}
+
+/// Returns an address as both ends see it: of IPv4 within IPv6 the former.
+pub fn plain(address: SocketAddr) -> String {
+    let ip: IpAddr = address.ip().to_canonical();
+    format!("{ip}:{}", address.port())
+}
+
+impl Served<'_> {
+    /// Takes messages until one proves a job; its own thread sends the refusals before that.
+    fn first_proof(&mut self, early: &mut Until<'_, TcpStream>, answers: &Receiver<Answer>) -> io::Result<()> {
+        for _ in 0..MOST_UNPROVEN {
+            let received = receive(early, Accept::Requests)?;
+            self.take(received)?;
+            if !self.jobs.is_empty() {
+                return Ok(());
+            }
+            for answer in answers.try_iter() {
+                lock(&self.flow).messages -= 1;
+                early.write_all(&answer.message.encode(answer.id, false))?;
+            }
+        }
+        Err(malformed(Malformed("many messages, and no proof")))
+    }
+
+    fn take_all(&mut self, stream: &TcpStream) -> io::Result<()> {
+        loop {
+            match receive(&mut &*stream, Accept::Requests) {
+                Ok(received) => {
+                    self.supplier.reach.heard(stream);
+                    self.take(received)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn take(&mut self, received: Received) -> io::Result<()> {
+        {
+            // Answered ones leave only when they are sent: a peer that takes none may not ask for more.
+            let mut flow = lock(&self.flow);
+            flow.messages += 1;
+            if flow.messages > MOST_WAITING {
+                return Err(malformed(Malformed("more requests than the window allows")));
+            }
+        }
+        match received.message {
+            Message::Auth { job, mac } => self.authenticate(received.header.id, job, &mac),
+            Message::Ask(ref request) => self.ask(&received, request),
+            _ => Err(malformed(Malformed("an answer where a request belongs"))),
+        }
+    }
+
+    fn authenticate(&mut self, id: u64, key: JobKey, mac: &[u8; MAC]) -> io::Result<()> {
+        let Some(job) = self.supplier.jobs.get(key) else { return self.refuse(id, "the job is not known here") };
+        if !is_equal(mac, &self.transcript.asker_proof(&job.secret, key)) {
+            return self.refuse(id, "the proof is wrong");
+        }
+        self.jobs.retain(|_, proven| proven.job.strong_count() > 0);
+        if self.jobs.len() >= MOST_JOBS {
+            return self.refuse(id, "too many jobs on one connection");
+        }
+        if !self.guest.proved(key) {
+            return Err(malformed(Malformed("ended for other connections")));
+        }
+        let session = Arc::new(self.transcript.session(&job.secret, key));
+        let message = Message::Authenticated { mac: self.transcript.answerer_proof(&job.secret, key) };
+        self.jobs.insert(key, Proven { job: Arc::downgrade(&job), session });
+        self.send(Answer::new(id, message, None))
+    }
+
+    fn ask(&mut self, received: &Received, request: &Request) -> io::Result<()> {
+        let id = received.header.id;
+        let key = request.map.job;
+        let Some(proven) = self.jobs.get(&key) else {
+            // Its place is taken all the same: the asker counted it.
+            self.asked += 1;
+            return self.refuse(id, "the job was not proved on this connection");
+        };
+        let session = Arc::clone(&proven.session);
+        received.verify(&session, Way::Asked, self.asked)?;
+        self.asked += 1;
+        // A job that is over, or was told anew with another secret, has no rights from before.
+        let now = self.supplier.jobs.get(key);
+        let Some(job) = now.filter(|now| std::ptr::eq(Arc::as_ptr(now), proven.job.as_ptr())) else {
+            self.jobs.remove(&key);
+            return self.refuse(id, "the job is over here");
+        };
+        if let Err(refused) = self.submit(&job, id, request, &session) {
+            self.supplier.metrics.refusals.add(1);
+            return self.send(Answer::new(id, Message::Refused(refused), Some(session)));
+        }
+        Ok(())
+    }
+
+    fn submit(&self, job: &Job, id: u64, request: &Request, session: &Arc<Session>) -> Result<(), Refused> {
+        let output = self.supplier.outputs.get(job, request.map)?;
+        let sick = |error: io::Error| Refused::new(Refusal::Sick, format!("{}: {error}", request.map));
+        let disk = self.supplier.disk(output.device).map_err(sick)?;
+        let answer = (id, Arc::clone(session), self.link.clone());
+        let work = Work::new(job.payer(), output, request.partition, request.ask, answer)?;
+        let pending = Pending { disk: Arc::clone(&disk), session: Arc::clone(session), told: disk.progress() };
+        lock(&self.flow).pending.insert(id, pending);
+        self.supplier.submit(&disk, work);
+        Ok(())
+    }
+
+    fn refuse(&mut self, id: u64, text: &str) -> io::Result<()> {
+        self.supplier.metrics.refusals.add(1);
+        self.send(Answer::new(id, Message::Refused(Refused::new(Refusal::NotAllowed, text)), None))
+    }
+
+    fn send(&self, answer: Answer) -> io::Result<()> {
+        self.link.send(answer).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+fn lock(flow: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
+    flow.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread that sends.
+struct Sender<'a> {
+    stream: &'a TcpStream,
+    flow: &'a Mutex<Flow>,
+    supplier: &'a Supplier,
+    place: u64,
+}
+
+impl Sender<'_> {
+    fn send_all(&mut self, answers: &Receiver<Answer>) -> io::Result<()> {
+        let tick = self.supplier.pace.tick;
+        let mut told = Instant::now();
+        loop {
+            match answers.recv_timeout(tick.saturating_sub(told.elapsed())) {
+                Ok(answer) => self.send(answer)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if told.elapsed() >= tick {
+                told = Instant::now();
+                self.tell_progress()?;
+            }
+        }
+    }
+
+    fn send(&mut self, answer: Answer) -> io::Result<()> {
+        lock(self.flow).pending.remove(&answer.id);
+        let bytes = self.sealed(&answer.message, answer.id, answer.session.as_deref());
+        self.stream.write_all(&bytes)?;
+        if let (Message::Data { length }, Some((output, offset))) = (&answer.message, &answer.bytes) {
+            send_file(self.stream, output, *offset, *length as usize)?;
+            self.supplier.metrics.served_bytes.add(u64::from(*length));
+        }
+        lock(self.flow).messages -= 1;
+        Ok(())
+    }
+
+    fn sealed(&mut self, message: &Message, id: u64, session: Option<&Session>) -> Vec<u8> {
+        let Some(session) = session else { return message.encode(id, false) };
+        self.place += 1;
+        sealed(message, id, session, Way::Answered, self.place - 1)
+    }
+
+    /// Tells of each request whose disk did something since it was last told; a disk that hangs is silent.
+    fn tell_progress(&mut self) -> io::Result<()> {
+        let mut moving = Vec::new();
+        for (id, pending) in &mut lock(self.flow).pending {
+            let now = pending.disk.progress();
+            if now != pending.told {
+                pending.told = now;
+                moving.push((*id, Arc::clone(&pending.session)));
+            }
+        }
+        for (id, session) in moving {
+            let bytes = self.sealed(&Message::Working, id, Some(&session));
+            self.stream.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sends a part of a file. A file that became shorter, or whose disk fails, gives zeros for the rest:
+/// the connection carries other jobs too, and the reducer's checksums find them.
+fn send_file(mut stream: &TcpStream, output: &Output, mut offset: u64, mut left: usize) -> io::Result<()> {
+    use rustix::io::Errno;
+    while left > 0 {
+        match rustix::fs::sendfile(stream, &output.file, Some(&mut offset), left) {
+            Ok(0) | Err(Errno::IO) => {
+                let zeros = [0; 16 << 10];
+                while left > 0 {
+                    let count = left.min(zeros.len());
+                    stream.write_all(&zeros[..count])?;
+                    left -= count;
+                }
+            }
+            Ok(count) => left -= count,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::Outputs;
+    use crate::site::{attempt, job, own_uid, Site};
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_file_that_became_shorter_leaves_the_frame_whole() {
+        let site = Site::new();
+        site.write(0, &[vec![3; 100_000]]);
+        let output = Outputs::new(&site.local_dirs()).get(&job(b"s", own_uid()), attempt(0)).unwrap();
+        std::fs::OpenOptions::new().write(true).open(site.output(0, 0).join("file.out")).unwrap().set_len(10).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut reading = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (sending, _) = listener.accept().unwrap();
+        send_file(&sending, &output, 0, 50_000).unwrap();
+        drop(sending);
+        let mut bytes = Vec::new();
+        reading.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, [vec![3; 10], vec![0; 49_990]].concat());
+    }
+}

@@ -1,0 +1,136 @@
+//! Fair shares of what a daemon has little of: memory, open files, connections. Pure.
+//!
+//! A job may hold as much as it leaves free, and a user three times as much: one job alone gets half,
+//! two a third each, and something is left for whoever comes next (Choudhury and Hahne's dynamic
+//! thresholds, 1998). Who holds nothing gets whatever is free.
+
+use crate::names::JobKey;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// A job and the user that its tasks run as: who is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Payer {
+    pub job: JobKey,
+    pub uid: u32,
+}
+
+/// How many times what is left free a user may hold.
+const OF_A_USER: u64 = 3;
+
+/// What jobs and users hold of one resource.
+pub struct Shares {
+    all: u64,
+    held: u64,
+    jobs: HashMap<JobKey, u64>,
+    users: HashMap<u32, u64>,
+}
+
+impl Shares {
+    pub fn new(all: u64) -> Shares {
+        Shares { all, held: 0, jobs: HashMap::new(), users: HashMap::new() }
+    }
+
+    /// Returns whether so much is free, and within the shares of job and user.
+    pub fn may_take(&self, payer: Payer, amount: u64) -> bool {
+        let Some(left) = self.all.saturating_sub(self.held).checked_sub(amount) else { return false };
+        let fits = |held: u64, most: u64| held == 0 || held.saturating_add(amount) <= most;
+        fits(self.of_job(payer.job), left) && fits(self.of_user(payer.uid), left.saturating_mul(OF_A_USER))
+    }
+
+    /// Charges so much, if it may be taken.
+    pub fn take(&mut self, payer: Payer, amount: u64) -> bool {
+        let may = self.may_take(payer, amount);
+        if may {
+            self.charge(payer, amount);
+        }
+        may
+    }
+
+    /// Charges what was taken already.
+    pub fn charge(&mut self, payer: Payer, amount: u64) {
+        self.held += amount;
+        *self.jobs.entry(payer.job).or_default() += amount;
+        *self.users.entry(payer.uid).or_default() += amount;
+    }
+
+    /// Takes back what was charged.
+    pub fn give(&mut self, payer: Payer, amount: u64) {
+        self.held -= amount;
+        subtract(&mut self.jobs, payer.job, amount);
+        subtract(&mut self.users, payer.uid, amount);
+    }
+
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    pub fn of_job(&self, job: JobKey) -> u64 {
+        self.jobs.get(&job).copied().unwrap_or(0)
+    }
+
+    fn of_user(&self, uid: u32) -> u64 {
+        self.users.get(&uid).copied().unwrap_or(0)
+    }
+}
+
+fn subtract<K: Hash + Eq>(of: &mut HashMap<K, u64>, key: K, amount: u64) {
+    if let Some(held) = of.get_mut(&key) {
+        *held -= amount;
+        if *held == 0 {
+            of.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn payer(job: u32, uid: u32) -> Payer {
+        Payer { job: JobKey { cluster: 1, number: job }, uid }
+    }
+
+    fn fill(shares: &mut Shares, payer: Payer) -> u64 {
+        (0..).take_while(|_| shares.take(payer, 1)).count() as u64
+    }
+
+    #[test]
+    fn a_job_leaves_half_and_a_user_a_quarter() {
+        let mut shares = Shares::new(1000);
+        assert_eq!(fill(&mut shares, payer(1, 1)), 500);
+        for job in 2..100 {
+            fill(&mut shares, payer(job, 1));
+        }
+        assert_eq!(shares.held(), 750);
+        // Another user's first job gets as much as it leaves free.
+        assert_eq!(fill(&mut shares, payer(100, 2)), 125);
+    }
+
+    #[test]
+    fn who_holds_nothing_gets_what_is_free() {
+        let mut shares = Shares::new(1000);
+        assert!(shares.take(payer(1, 1), 900));
+        assert!(!shares.take(payer(1, 1), 10) && !shares.take(payer(2, 1), 10));
+        assert!(shares.take(payer(3, 2), 100) && !shares.take(payer(4, 3), 1));
+    }
+
+    #[test]
+    fn what_is_given_back_is_free_again() {
+        let mut random = Random::new(12);
+        let (mut shares, mut taken) = (Shares::new(5000), Vec::new());
+        for _ in 0..20_000 {
+            let (who, amount) = (payer(random.below(9) as u32, random.below(3) as u32), random.below(400));
+            if random.below(2) == 0 && shares.take(who, amount) {
+                taken.push((who, amount));
+            } else if let Some((who, amount)) = taken.pop() {
+                shares.give(who, amount);
+            }
+            assert!(shares.held() <= 5000);
+            assert_eq!(shares.held(), taken.iter().map(|(_, amount)| amount).sum::<u64>());
+        }
+        taken.drain(..).for_each(|(who, amount)| shares.give(who, amount));
+        assert!(shares.held() == 0 && shares.jobs.values().chain(shares.users.values()).all(|held| *held == 0));
+    }
+}
