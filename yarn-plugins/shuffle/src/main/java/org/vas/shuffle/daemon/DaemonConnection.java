@@ -18,8 +18,9 @@ final class DaemonConnection implements Closeable {
   static final int LARGEST_READ = 1 << 20;
 
   static final int LARGEST_HELD = 128 << 10;
-  private static final byte[] MAGIC = "VASJBS01".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] MAGIC = "VASJBS02".getBytes(StandardCharsets.US_ASCII);
   private static final int HEADER = 14;
+  private static final int KIND = Integer.BYTES;
   private static final int MOST_CHECKSUMS = 1 << 18;
   private static final int LARGEST_ANSWER = 24 + 4 * MOST_CHECKSUMS + LARGEST_HELD;
   private static final byte AUTH = 1;
@@ -29,6 +30,7 @@ final class DaemonConnection implements Closeable {
   private static final byte LOOKED = 5;
   private static final byte DATA = 6;
   private static final byte REFUSED = 7;
+  private static final byte WORKING = 8;
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final ByteChannel channel;
@@ -64,33 +66,47 @@ final class DaemonConnection implements Closeable {
     byte[] body = ByteBuffer.allocate(12 + Proofs.BYTES)
         .put(Proofs.jobBytes(job)).put(proofs.asker()).array();
     byte[] answer = new byte[Proofs.BYTES];
-    ask(AUTH, body, AUTHENTICATED).get(answer);
+    ask(AUTH, body, AUTHENTICATED, () -> {}).get(answer);
     if (!proofs.isAnswerer(answer)) {
       throw new IOException("a vas-shuffled that does not know the job's secret");
     }
   }
 
-  /** Returns sizes and checksums of a segment, and its bytes if there are at most {@code hold}. */
-  LookedSegment look(SegmentAddress at, int hold, boolean verify) throws IOException {
+  /**
+   * Returns sizes and checksums of a segment, and its bytes if there are at most {@code hold}.
+   *
+   * @param working is called whenever the map's node shows progress
+   */
+  LookedSegment look(SegmentAddress at, int hold, boolean verify, Runnable working)
+      throws IOException {
     byte[] what = ByteBuffer.allocate(Integer.BYTES + 1)
         .putInt(hold).put((byte) (verify ? 1 : 0)).array();
-    ByteBuffer answer = ask(LOOK, at.request(job, what), LOOKED);
+    ByteBuffer answer = ask(LOOK, at.request(job, what), LOOKED, working);
+    if (answer.remaining() < 2 * Long.BYTES + Integer.BYTES) {
+      throw doesNotAddUp(at);
+    }
     long stored = answer.getLong();
     long raw = answer.getLong();
     int count = answer.getInt();
-    if (stored < 0 || raw < 0 || count != (stored == 0 ? 0 : Segment.checksumsOf(stored))) {
-      throw new IOException(at + ": the daemon's answer does not add up");
+    if (stored < 0 || raw < 0 || count != (stored == 0 ? 0 : Segment.checksumsOf(stored))
+        || answer.remaining() < (long) Integer.BYTES * count + Integer.BYTES) {
+      throw doesNotAddUp(at);
     }
     int[] checksums = new int[count];
     for (int i = 0; i < count; i++) {
       checksums[i] = answer.getInt();
     }
-    byte[] held = new byte[answer.getInt()];
-    if (held.length != 0 && held.length != stored) {
-      throw new IOException(at + ": the daemon's answer holds a part of the segment");
+    int holds = answer.getInt();
+    if (holds != answer.remaining() || (holds != 0 && holds != stored)) {
+      throw doesNotAddUp(at);
     }
+    byte[] held = new byte[holds];
     answer.get(held);
     return new LookedSegment(stored, raw, checksums, held);
+  }
+
+  private static IOException doesNotAddUp(SegmentAddress at) {
+    return new IOException(at + ": the daemon's answer does not add up");
   }
 
   /** Fills a part of a buffer with the bytes of a segment from {@code offset} on. */
@@ -98,25 +114,25 @@ final class DaemonConnection implements Closeable {
       throws IOException {
     byte[] what = ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
         .putLong(offset).putInt(length).array();
-    int following = ask(READ, at.request(job, what), DATA).getInt();
+    int following = ask(READ, at.request(job, what), DATA, () -> {}).getInt();
     if (following != length) {
       throw new IOException(at + ": " + following + " bytes for " + length);
     }
     readInto(ByteBuffer.wrap(buffer, start, length));
   }
 
-  private ByteBuffer ask(byte kind, byte[] body, byte expected) throws IOException {
+  private ByteBuffer ask(byte kind, byte[] body, byte expected, Runnable working)
+      throws IOException {
     write(ByteBuffer.allocate(HEADER + body.length).putInt(body.length).put(kind).put((byte) 0)
         .putLong(++id).put(body).flip());
-    ByteBuffer header = read(HEADER);
-    int length = header.getInt();
-    byte answered = header.get();
-    header.get(); // flags: answers on a Unix socket have no tag
-    if (length < 0 || length > LARGEST_ANSWER || header.getLong() != id) {
-      throw new IOException("an answer of the daemon that is none");
+    ByteBuffer header = header();
+    while (header.get(KIND) == WORKING && header.getInt(0) == 0) {
+      working.run();
+      header = header();
     }
-    ByteBuffer answer = read(length);
-    if (answered == REFUSED) {
+    byte answered = header.get(KIND);
+    ByteBuffer answer = read(header.getInt(0));
+    if (answered == REFUSED && answer.hasRemaining()) {
       DaemonRefusal refusal = DaemonRefusal.of(answer.get());
       throw new RefusedException(
           refusal, StandardCharsets.UTF_8.decode(answer).toString());
@@ -125,6 +141,16 @@ final class DaemonConnection implements Closeable {
       throw new IOException("an answer of kind " + answered + " to a request of kind " + kind);
     }
     return answer;
+  }
+
+  /** Reads length and kind of a message, flags, which say nothing here, and the number of the request. */
+  private ByteBuffer header() throws IOException {
+    ByteBuffer header = read(HEADER);
+    int length = header.getInt(0);
+    if (length < 0 || length > LARGEST_ANSWER || header.getLong(KIND + 2) != id) {
+      throw new IOException("an answer of the daemon that is none");
+    }
+    return header;
   }
 
   private void write(ByteBuffer bytes) throws IOException {

@@ -25,6 +25,8 @@ public final class DaemonLinks implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(DaemonLinks.class);
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 3000;
+  // The first may find out only that a connection is dead, which says nothing of the node behind it.
+  private static final int FEWEST_TRIES = 2;
 
   private final JobConf conf;
   private final JobID job;
@@ -54,14 +56,15 @@ public final class DaemonLinks implements Closeable {
    * @param mayHold whether the bytes of a small segment may come along
    * @param verify whether the map's node is to check IFile's own checksum; not where the segment is
    *     encrypted
-   * @param before is called before each try
-   * @throws RefusedException if the map's node says no, or cannot be reached for too long
+   * @param before is called before each try, and whenever there is progress
+   * @throws RefusedException if the map's node says no, or cannot be reached for too long; its
+   *     refusal tells whether this node is to blame
    * @throws IOException if this node's daemon does not answer for too long
    */
   public LookedSegment look(SegmentAddress at, boolean mayHold, boolean verify, Runnable before)
       throws IOException {
     int hold = mayHold ? DaemonConnection.LARGEST_HELD : 0;
-    return patiently(at, before, link -> link.look(at, hold, verify));
+    return patiently(at, before, link -> link.look(at, hold, verify, before));
   }
 
   /** Fills a part of a buffer with a segment's bytes; throws as {@link #look} does. */
@@ -81,14 +84,15 @@ public final class DaemonLinks implements Closeable {
       throws IOException {
     long end = System.nanoTime() + patience.toNanos();
     long pause = FIRST_PAUSE_MILLIS;
-    while (true) {
+    for (int tries = 1; ; tries++) {
       before.run();
       try {
         return once(request);
       } catch (IOException e) {
         boolean passes = !(e instanceof RefusedException)
             || ((RefusedException) e).refusal().mayPass();
-        if (isClosed() || !passes || System.nanoTime() - end > 0) {
+        boolean enough = tries >= FEWEST_TRIES && System.nanoTime() - end > 0;
+        if (isClosed() || !passes || enough) {
           throw e;
         }
         LOG.info("{}: asking again: {}", at, e.toString());
@@ -124,9 +128,13 @@ public final class DaemonLinks implements Closeable {
     }
     DaemonConnection made = connect();
     synchronized (this) {
-      all.add(made);
+      if (!closed) {
+        all.add(made);
+        return made;
+      }
     }
-    return made;
+    made.close();
+    throw new IOException("the task is ending");
   }
 
   // Not a refusal of the map's node: that would have the map run again for what is wrong here.

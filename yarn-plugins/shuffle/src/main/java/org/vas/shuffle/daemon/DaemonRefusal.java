@@ -15,7 +15,11 @@ public enum DaemonRefusal {
   /** The other node cannot be reached. */
   UNREACHABLE(5),
   /** More was asked than the protocol allows. */
-  TOO_MUCH(6);
+  TOO_MUCH(6),
+  /** This node itself is in trouble: its network, or what its daemon has. */
+  HERE(7),
+  /** The job or its user has its share of what a daemon has; a moment later there may be more. */
+  BUSY(8);
 
   private final int number;
 
@@ -35,6 +39,11 @@ public enum DaemonRefusal {
 
   /** Returns whether the same request may be granted a moment later. */
   boolean mayPass() {
-    return this == NOT_ALLOWED || this == UNREACHABLE;
+    return this == NOT_ALLOWED || this == UNREACHABLE || this == HERE || this == BUSY;
+  }
+
+  /** Returns whether the output may be well all the same: to run its map again would not help. */
+  public boolean isNotTheMaps() {
+    return this == TOO_MUCH || this == HERE || this == BUSY;
   }
 }

@@ -14,32 +14,44 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
-import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.shuffle.DaemonConf;
 
 /**
  * The process {@code vas-shuffled} of a NodeManager. One that ended is started again, and told all
- * jobs; it ends by itself when its standard input does, so none outlives its NodeManager.
+ * jobs; it ends by itself when its standard input does, so none outlives its NodeManager. Whatever may
+ * take time is done by two threads of this class, never by one of the NodeManager's.
  */
 final class DaemonProcess implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(DaemonProcess.class);
   private static final long FIRST_PAUSE_MILLIS = 500;
   private static final long LONGEST_PAUSE_MILLIS = 30_000;
   private static final long END_SECONDS = 5;
+  private static final long PIPE_SECONDS = 1;
+  private static final long AGAIN_SECONDS = 10;
+  private static final int MOST_TRIES = 30;
+  private static final String READY = "listening on port ";
 
   private final Configuration conf;
+  private final TaskUids uids;
   private final Optional<JobSecretFiles> kept;
-  private final Map<ApplicationId, String> jobs = new LinkedHashMap<>();
-  private final Map<String, String> uids = new LinkedHashMap<>();
+  private final Set<ApplicationId> wanted = ConcurrentHashMap.newKeySet();
+  private final ScheduledThreadPoolExecutor teller;
   private final Thread keeper;
-  private Process process;
-  private boolean closed;
+  /** Held while lines are written: whoever reads them may take its time. */
+  private final ReentrantLock pipe = new ReentrantLock();
+  private final Map<ApplicationId, String> jobs = new LinkedHashMap<>();
+  private volatile Process process;
+  private volatile boolean closed;
 
   /**
    * Makes a process that is not started yet, and knows the jobs of earlier lives.
@@ -47,15 +59,37 @@ final class DaemonProcess implements Closeable {
    * @param recovery the directory where jobs are kept for the next life of this NodeManager; empty
    *     where it has none
    */
-  DaemonProcess(Configuration conf, Optional<Path> recovery) throws IOException {
+  DaemonProcess(Configuration conf, Optional<Path> recovery) {
+    this(conf, recovery, new TaskUids());
+  }
+
+  /** Makes a process whose users' numbers come from elsewhere, for tests. */
+  DaemonProcess(Configuration conf, Optional<Path> recovery, TaskUids uids) {
     this.conf = requireNonNull(conf, "conf");
-    this.kept = recovery.isPresent()
-        ? Optional.of(new JobSecretFiles(recovery.get())) : Optional.empty();
-    if (kept.isPresent()) {
-      jobs.putAll(kept.get().all());
+    this.uids = requireNonNull(uids, "uids");
+    this.kept = recovery.flatMap(this::recovered);
+    this.teller = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "vas-shuffled-jobs"));
+    this.keeper = daemon(this::keep, "vas-shuffled");
+  }
+
+  private static Thread daemon(Runnable body, String name) {
+    Thread thread = new Thread(body, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  // A NodeManager that cannot recover JBS's jobs still has everything else to do.
+  private Optional<JobSecretFiles> recovered(Path directory) {
+    try {
+      JobSecretFiles files = new JobSecretFiles(directory);
+      jobs.putAll(files.all());
+      return Optional.of(files);
+    } catch (IOException | RuntimeException e) {
+      LOG.error("{}: cannot be used, so that vas-shuffled starts without the jobs of the"
+          + " NodeManager's last life, and keeps none for its next: their reducers with NodeMerge"
+          + " fail on this node; repair the directory and restart the NodeManager", directory, e);
+      return Optional.empty();
     }
-    this.keeper = new Thread(this::keep, "vas-shuffled");
-    keeper.setDaemon(true);
   }
 
   /** Starts the process, and a thread that keeps it running. */
@@ -63,49 +97,106 @@ final class DaemonProcess implements Closeable {
     keeper.start();
   }
 
-  /** Tells the daemon a job, now and after each start. Throws IOException if the user is not known. */
+  /**
+   * Has the daemon told a job, soon and after each start; does not wait for that.
+   *
+   * @throws IOException if the user's name cannot be one
+   */
   void add(ApplicationId application, String user, byte[] secret) throws IOException {
-    String uid = uid(Executor.taskUser(conf, user));
-    String line = "add " + application + " " + user + " " + uid + " "
-        + StringUtils.byteToHexString(secret);
-    tell(application, line);
-    if (kept.isPresent()) {
-      kept.get().put(application, line);
+    JobLine.checkUser(user);
+    wanted.add(application);
+    byte[] copy = secret.clone();
+    submit(() -> tell(application, user, copy, 1), 0);
+  }
+
+  /** Has the daemon told that a job is over; does not wait for that. */
+  void remove(ApplicationId application) {
+    wanted.remove(application);
+    submit(() -> forget(application), 0);
+  }
+
+  private void submit(Runnable task, long seconds) {
+    try {
+      Future<?> unused = teller.schedule(task, seconds, TimeUnit.SECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("vas-shuffled is ending, and told nothing more", e);
     }
   }
 
-  /** Tells the daemon that a job is over. */
-  synchronized void remove(ApplicationId application) throws IOException {
-    if (jobs.remove(application) != null) {
+  private void tell(ApplicationId application, String user, byte[] secret, int tries) {
+    if (!wanted.contains(application)) {
+      return;
+    }
+    try {
+      String uid = uids.of(Executor.taskUser(conf, user));
+      String line = JobLine.of(application, user, uid, secret);
+      synchronized (jobs) {
+        jobs.put(application, line);
+      }
+      say(line);
+      keep(application, line);
+    } catch (IOException e) {
+      boolean again = tries < MOST_TRIES;
+      LOG.error("{}: not told to vas-shuffled, so reducers with NodeMerge fail on this node{}: {}",
+          application, again ? " until it is; trying again" : "", e.getMessage());
+      if (again) {
+        submit(() -> tell(application, user, secret, tries + 1), AGAIN_SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      LOG.error("{}: not told to vas-shuffled", application, e);
+    }
+  }
+
+  private void keep(ApplicationId application, String line) {
+    try {
+      if (kept.isPresent()) {
+        kept.get().put(application, line);
+      }
+    } catch (IOException e) {
+      LOG.error("{}: told to vas-shuffled, but not kept for the NodeManager's next life",
+          application, e);
+    }
+  }
+
+  private void forget(ApplicationId application) {
+    boolean known;
+    synchronized (jobs) {
+      known = jobs.remove(application) != null;
+    }
+    if (known) {
       say("remove " + application);
     }
-    if (kept.isPresent()) {
-      kept.get().remove(application);
+    try {
+      if (kept.isPresent()) {
+        kept.get().remove(application);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("{}: its secret is left in the recovery directory", application, e);
     }
-  }
-
-  private synchronized void tell(ApplicationId application, String line) {
-    jobs.put(application, line);
-    say(line);
   }
 
   /** Writes a line to the process that runs now; the next one is told all jobs. */
   private void say(String line) {
-    if (process == null) {
-      return;
-    }
+    pipe.lock();
     try {
-      OutputStream out = process.getOutputStream();
-      out.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
-      out.flush();
+      Process now = process;
+      if (now != null) {
+        OutputStream out = now.getOutputStream();
+        out.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+      }
     } catch (IOException e) {
       LOG.warn("vas-shuffled does not listen: {}", e.toString());
+    } finally {
+      pipe.unlock();
     }
   }
 
   private void keep() {
     long pause = FIRST_PAUSE_MILLIS;
-    while (!isClosed()) {
+    while (!closed) {
       long started = System.nanoTime();
       try {
         run();
@@ -114,48 +205,51 @@ final class DaemonProcess implements Closeable {
       }
       boolean lived = System.nanoTime() - started > TimeUnit.MILLISECONDS.toNanos(pause) * 2;
       pause = lived ? FIRST_PAUSE_MILLIS : Math.min(LONGEST_PAUSE_MILLIS, 2 * pause);
-      if (!isClosed() && !pause(pause)) {
+      if (!closed && !pause(pause)) {
         return;
       }
     }
   }
 
   private void run() throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command()).redirectErrorStream(true);
+    ProcessBuilder builder =
+        new ProcessBuilder(DaemonCommand.of(conf)).redirectErrorStream(true);
     // Nothing of the NodeManager's environment is the daemon's business.
     builder.environment().clear();
     Process started = builder.start();
-    if (!running(started)) {
-      started.destroyForcibly();
-      return;
-    }
     try (BufferedReader lines = new BufferedReader(
         new InputStreamReader(started.getInputStream(), StandardCharsets.UTF_8))) {
+      running(started);
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        LOG.info("vas-shuffled: {}", line);
+        if (line.startsWith(READY)) {
+          LOG.info("vas-shuffled: {}", line);
+        } else {
+          LOG.warn("vas-shuffled: {}", line);
+        }
       }
     } finally {
-      ended();
+      process = null;
       started.destroyForcibly();
     }
-    LOG.warn("vas-shuffled ended{}", isClosed() ? "" : "; starting it again");
+    LOG.warn("vas-shuffled ended{}", closed ? "" : "; starting it again");
   }
 
-  private synchronized boolean running(Process started) {
-    if (closed) {
-      return false;
+  private void running(Process started) {
+    pipe.lock();
+    try {
+      process = started;
+      if (closed) {
+        started.destroyForcibly();
+        return;
+      }
+      List<String> all;
+      synchronized (jobs) {
+        all = new ArrayList<>(jobs.values());
+      }
+      all.forEach(this::say);
+    } finally {
+      pipe.unlock();
     }
-    process = started;
-    jobs.values().forEach(this::say);
-    return true;
-  }
-
-  private synchronized void ended() {
-    process = null;
-  }
-
-  private synchronized boolean isClosed() {
-    return closed;
   }
 
   private static boolean pause(long millis) {
@@ -167,55 +261,17 @@ final class DaemonProcess implements Closeable {
     }
   }
 
-  private List<String> command() throws IOException {
-    List<String> words = new ArrayList<>(List.of(DaemonConf.PROGRAM.get(conf),
-        "--listen", "[::]:" + DaemonConf.PORT.get(conf),
-        "--memory", Long.toString(DaemonConf.MEMORY.get(conf) >> 20)));
-    int metrics = DaemonConf.METRICS_PORT.get(conf);
-    if (metrics > 0) {
-      words.addAll(List.of("--metrics", "127.0.0.1:" + metrics));
-    }
-    for (String directory : conf.getTrimmedStrings(YarnConfiguration.NM_LOCAL_DIRS)) {
-      words.add(Path.of(directory.replaceFirst("^file:/+", "/")).toAbsolutePath().toString());
-    }
-    return words;
-  }
-
-  // The number that file systems and sockets know the user by; the JDK has no call for it.
-  private synchronized String uid(Optional<String> user) throws IOException {
-    String known = uids.get(user.orElse(""));
-    if (known != null) {
-      return known;
-    }
-    List<String> words = new ArrayList<>(List.of("id", "-u"));
-    user.ifPresent(name -> words.addAll(List.of("--", name)));
-    Process id = new ProcessBuilder(words).redirectErrorStream(true).start();
-    String answer;
-    try (BufferedReader lines = new BufferedReader(
-        new InputStreamReader(id.getInputStream(), StandardCharsets.UTF_8))) {
-      answer = lines.readLine();
-    }
-    if (answer == null || !answer.matches("[0-9]{1,10}")) {
-      throw new IOException("the number of user " + user.orElse("(own)") + " is not known: " + answer);
-    }
-    uids.put(user.orElse(""), answer);
-    return answer;
-  }
-
   @Override
   public void close() {
-    Process last;
-    synchronized (this) {
-      closed = true;
-      last = process;
-    }
+    closed = true;
+    teller.shutdownNow();
     keeper.interrupt();
+    Process last = process;
     if (last == null) {
       return;
     }
     try {
-      last.getOutputStream().close();
-      if (!last.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+      if (!endsByItself(last)) {
         last.destroyForcibly();
       }
     } catch (IOException e) {
@@ -224,5 +280,18 @@ final class DaemonProcess implements Closeable {
       last.destroyForcibly();
       Thread.currentThread().interrupt();
     }
+  }
+
+  // It does when its input ends; that cannot be closed while somebody waits for it to take a line.
+  private boolean endsByItself(Process last) throws IOException, InterruptedException {
+    if (!pipe.tryLock(PIPE_SECONDS, TimeUnit.SECONDS)) {
+      return false;
+    }
+    try {
+      last.getOutputStream().close();
+    } finally {
+      pipe.unlock();
+    }
+    return last.waitFor(END_SECONDS, TimeUnit.SECONDS);
   }
 }

@@ -25,20 +25,22 @@ import org.vas.shuffle.Switches;
 public class DaemonShuffleHandler extends ShuffleHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DaemonShuffleHandler.class);
 
-  private DaemonProcess daemon;
+  private volatile DaemonProcess daemon;
 
   @Override
   protected void serviceStart() throws Exception {
     super.serviceStart();
-    Optional<Path> recovery = Optional.ofNullable(getRecoveryPath())
-        .map(directory -> Path.of(directory.toUri().getPath(), "vas_shuffled"));
-    daemon = new DaemonProcess(getConfig(), recovery);
     try {
       // A JobConf reads mapred-site.xml too, where a site sets the key.
       Switches.checkPlainWire(new JobConf(getConfig()));
-      daemon.start();
-    } catch (IOException e) {
-      LOG.error("vas-shuffled is not started: {}", e.getMessage());
+      Optional<Path> recovery = Optional.ofNullable(getRecoveryPath())
+          .map(directory -> Path.of(directory.toUri().getPath(), "vas_shuffled"));
+      DaemonProcess started = new DaemonProcess(getConfig(), recovery);
+      started.start();
+      daemon = started;
+    } catch (IOException | RuntimeException e) {
+      LOG.error("vas-shuffled is not started, so reducers with NodeMerge fail on this node: {}",
+          e.getMessage());
     }
   }
 
@@ -55,6 +57,9 @@ public class DaemonShuffleHandler extends ShuffleHandler {
     ApplicationId application = context.getApplicationId();
     ByteBuffer data = context.getApplicationDataForService().duplicate();
     super.initializeApplication(context);
+    if (daemon == null) {
+      return;
+    }
     try {
       Token<JobTokenIdentifier> token = new Token<>();
       DataInputByteBuffer in = new DataInputByteBuffer();
@@ -63,18 +68,16 @@ public class DaemonShuffleHandler extends ShuffleHandler {
       daemon.add(application, context.getUser(), token.getPassword());
     } catch (IOException | RuntimeException e) {
       // Stock's service has the job: its reducers without NodeMerge must not fail by this.
-      LOG.error("{}: not told to vas-shuffled, so reducers with NodeMerge fail on this node",
-          application, e);
+      LOG.error("{}: not told to vas-shuffled, so reducers with NodeMerge fail on this node: {}",
+          application, e.toString());
     }
   }
 
   @Override
   public void stopApplication(ApplicationTerminationContext context) {
     super.stopApplication(context);
-    try {
+    if (daemon != null) {
       daemon.remove(context.getApplicationId());
-    } catch (IOException e) {
-      LOG.warn("{}: its secret is left in the recovery directory", context.getApplicationId(), e);
     }
   }
 }

@@ -31,7 +31,7 @@ final class JobSecretFiles {
 
   private final Path directory;
 
-  /** Makes the directory if it is not there; the one above it must be. */
+  /** Makes the directory if it is not there; the one above it must be there. */
   JobSecretFiles(Path directory) throws IOException {
     this.directory = directory;
     if (!Files.isDirectory(directory)) {
@@ -60,9 +60,16 @@ final class JobSecretFiles {
       for (Path file : files) {
         try {
           ApplicationId application = ApplicationId.fromString(file.getFileName().toString());
-          found.put(application, Files.readString(file, StandardCharsets.US_ASCII));
+          String line = Files.readString(file, StandardCharsets.US_ASCII);
+          if (JobLine.isOf(application, line)) {
+            found.put(application, line);
+          } else {
+            LOG.warn("{} is not what was written, and is left out", file);
+          }
         } catch (IllegalArgumentException e) {
           LOG.info("{} was not written to its end, and is left out", file);
+        } catch (IOException e) {
+          LOG.error("{} cannot be read, and is left out", file, e);
         }
       }
     }

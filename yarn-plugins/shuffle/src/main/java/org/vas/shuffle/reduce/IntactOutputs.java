@@ -49,7 +49,8 @@ final class IntactOutputs {
   /**
    * Returns the outputs to merge, in order of maps.
    *
-   * @throws IOException if the file system is sick, or the application master cannot be asked
+   * @throws IOException if the file system or this node is sick, or the application master cannot be
+   *     asked
    */
   List<FetchedOutput> await() throws IOException, InterruptedException {
     long next = System.nanoTime();
@@ -98,6 +99,9 @@ final class IntactOutputs {
       if (suspects.wasLookedAtAgain(finding.attempt())) {
         bad(finding);
       }
+    } else if (finding.diagnosis() == OutputDiagnosis.THIS_NODE) {
+      throw new IOException("this node cannot fetch map output, and no map is to blame: "
+          + finding.error().getMessage(), finding.error());
     } else if (finding.error() instanceof IOException) {
       throw new IOException("the file system is sick, not the output of " + finding.attempt()
           + ": " + finding.error().getMessage(), finding.error());

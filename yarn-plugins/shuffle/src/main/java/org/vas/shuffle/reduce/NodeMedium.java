@@ -1,6 +1,7 @@
 package org.vas.shuffle.reduce;
 
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalDirAllocator;
 import org.apache.hadoop.fs.Path;
@@ -22,6 +23,7 @@ final class NodeMedium implements OutputMedium {
   private final ShuffleConsumerPlugin.Context<?, ?> context;
   private final JobConf job;
   private final TaskAttemptID attempt;
+  private final ReduceCounters counters;
   private final DaemonLinks links;
   private final ShuffleFiles local;
   private final NodeFiles files;
@@ -31,6 +33,7 @@ final class NodeMedium implements OutputMedium {
     this.context = context;
     this.job = context.getJobConf();
     this.attempt = (TaskAttemptID) context.getReduceId();
+    this.counters = counters;
     this.links = new DaemonLinks(
         job, attempt.getJobID(), context.getReduceTask().getShuffleSecret());
     this.local = new ShuffleFiles(FileSystem.getLocal(job), counters::asked);
@@ -39,8 +42,9 @@ final class NodeMedium implements OutputMedium {
 
   @Override
   public OutputLook look(MemoryPlan memory) throws IOException {
-    return new NodeLook(links, attempt.getTaskID().getId(), CryptoUtils.cryptoPadding(job),
-        memory.toHold());
+    Optional<CipherCheck> cipher = CryptoUtils.isEncryptedSpillEnabled(job)
+        ? Optional.of(new CipherCheck(files, job, counters, memory.toLook())) : Optional.empty();
+    return new NodeLook(links, attempt.getTaskID().getId(), cipher, memory.toHold());
   }
 
   @Override

@@ -23,6 +23,8 @@ enum OutputDiagnosis {
    * to run again if no other OST fails; of two, the file system is sick.
    */
   ONE_OST,
+  /** This node's own daemon or network: the reduce attempt fails here, and no map is run again. */
+  THIS_NODE,
   /** The file system, or something unknown: the reduce attempt fails, and no map is run again. */
   SICK_FILE_SYSTEM;
 

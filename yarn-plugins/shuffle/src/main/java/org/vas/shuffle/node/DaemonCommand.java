@@ -1,0 +1,61 @@
+package org.vas.shuffle.node;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.conf.HAUtil;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.vas.shuffle.DaemonConf;
+
+/** The command line of {@code vas-shuffled}, from a NodeManager's configuration. */
+final class DaemonCommand {
+  private DaemonCommand() {}
+
+  static List<String> of(Configuration conf) {
+    List<String> words = new ArrayList<>(List.of(DaemonConf.PROGRAM.get(conf),
+        "--listen", "[::]:" + DaemonConf.PORT.get(conf),
+        "--memory", Long.toString(DaemonConf.MEMORY.get(conf) >> 20)));
+    int metrics = DaemonConf.METRICS_PORT.get(conf);
+    if (metrics > 0) {
+      words.addAll(List.of("--metrics", "127.0.0.1:" + metrics));
+    }
+    for (String witness : witnesses(conf)) {
+      words.addAll(List.of("--witness", witness));
+    }
+    for (String directory : conf.getTrimmedStrings(YarnConfiguration.NM_LOCAL_DIRS)) {
+      words.add(Path.of(directory.replaceFirst("^file:/+", "/")).toAbsolutePath().toString());
+    }
+    return words;
+  }
+
+  /** Returns where this NodeManager reports to: whoever reaches none of these is cut off itself. */
+  static List<String> witnesses(Configuration conf) {
+    List<String> found = new ArrayList<>();
+    if (!HAUtil.isHAEnabled(conf)) {
+      add(found, new YarnConfiguration(conf));
+      return found;
+    }
+    Collection<String> masters = HAUtil.getRMHAIds(conf);
+    for (String master : masters) {
+      YarnConfiguration of = new YarnConfiguration(conf);
+      of.set(YarnConfiguration.RM_HA_ID, master);
+      add(found, of);
+    }
+    return found;
+  }
+
+  private static void add(List<String> found, YarnConfiguration conf) {
+    InetSocketAddress address = conf.getSocketAddr(
+        YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS,
+        YarnConfiguration.DEFAULT_RM_RESOURCE_TRACKER_ADDRESS,
+        YarnConfiguration.DEFAULT_RM_RESOURCE_TRACKER_PORT);
+    String host = address.getHostString();
+    boolean isAny = !address.isUnresolved() && address.getAddress().isAnyLocalAddress();
+    if (!isAny) {
+      found.add((host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort());
+    }
+  }
+}
