@@ -1,6 +1,7 @@
 //! A bound on the bytes that the node holds, with fair shares: who wants more waits, but not for ever.
 
 use crate::shares::{Payer, Shares};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ pub struct Budget {
     shares: Mutex<Shares>,
     freed: Condvar,
     all: u64,
+    given: AtomicU64,
 }
 
 /// Bytes that are in use until this is dropped.
@@ -20,7 +22,7 @@ pub struct Reserved {
 
 impl Budget {
     pub fn new(bytes: u64) -> Arc<Budget> {
-        Arc::new(Budget { shares: Mutex::new(Shares::new(bytes)), freed: Condvar::new(), all: bytes })
+        Arc::new(Budget { shares: Mutex::new(Shares::new(bytes)), freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
     }
 
     /// Waits until so many bytes are free, and within the shares of job and user; more bytes than
@@ -38,6 +40,11 @@ impl Budget {
         Some(Reserved { budget: Arc::clone(self), payer, bytes })
     }
 
+    /// Returns how often bytes were given back: whoever waits sees by it that there is progress.
+    pub fn given(&self) -> u64 {
+        self.given.load(Ordering::Relaxed)
+    }
+
     /// Returns the bytes in use now.
     pub fn used(&self) -> u64 {
         self.lock().held()
@@ -51,6 +58,7 @@ impl Budget {
 impl Drop for Reserved {
     fn drop(&mut self) {
         self.budget.lock().give(self.payer, self.bytes);
+        self.budget.given.fetch_add(1, Ordering::Relaxed);
         self.budget.freed.notify_all();
     }
 }

@@ -1,7 +1,7 @@
 //! Reducers of this node: a Unix socket in each local directory, one request at a time on a connection.
 
 use crate::auth::{is_equal, Transcript};
-use crate::budget::Budget;
+use crate::budget::{Budget, Reserved};
 use crate::door::{Door, Guest, Limits};
 use crate::jobs::{Job, Jobs};
 use crate::link::{greet, malformed, receive, End, Until};
@@ -10,7 +10,7 @@ use crate::names::JobKey;
 use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::supplier::STACK;
-use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, MOST_CHECKSUMS};
+use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request};
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Weak};
@@ -20,8 +20,10 @@ use std::time::{Duration, Instant};
 const LIMITS: Limits = Limits { unproven: 1024, unproven_of_one: 512, proven: 4096, proven_of_one: 4096 };
 /// How long a reducer may take for one answer.
 const STALLED: Duration = Duration::from_secs(60);
-/// How long a request waits for memory.
-const MEMORY: Duration = Duration::from_secs(20);
+/// How long a request waits for memory of which none is given back: longer than a slow reducer may take.
+const MEMORY: Duration = Duration::from_secs(90);
+/// Bytes of the checksums of all but very large segments; more are charged when they come.
+const USUAL_CHECKSUMS: u64 = 32 << 10;
 
 /// The part of the daemon that reducers talk to.
 pub struct Local {
@@ -123,24 +125,28 @@ impl Local {
     }
 
     fn answer(&self, stream: &UnixStream, job: &Weak<Job>, id: u64, request: Request) -> io::Result<()> {
-        let bytes = match request.ask {
-            Ask::Look { hold, .. } => u64::from(hold) + 4 * u64::from(MOST_CHECKSUMS),
-            Ask::Read { length, .. } => u64::from(length),
-        };
         let send = |message: Message, data: &[u8]| {
             let mut out = Until { stream, end: Instant::now() + STALLED };
             out.write_all(&message.encode(id, false))?;
             out.write_all(data)
         };
-        let refuse = |why, text: &str| send(Message::Refused(Refused::new(why, text)), &[]);
         let Some(job) = job.upgrade() else { return Err(malformed(Malformed("the job is over, or has other words"))) };
-        // Held until the reducer has taken them.
-        let Some(_reserved) = self.budget.reserve(job.payer(), bytes, MEMORY) else {
-            return refuse(Refusal::Here, "this node's daemon has no memory left for this job or its user");
-        };
         let mut progress = || send(Message::Working, &[]).is_ok();
+        let full = || Refused::new(Refusal::Here, "this node's daemon has no memory left for this job or its user");
+        let bytes = match request.ask {
+            Ask::Look { hold, .. } => u64::from(hold) + USUAL_CHECKSUMS,
+            Ask::Read { length, .. } => u64::from(length),
+        };
+        // Held until the reducer has taken them.
+        let Some(_reserved) = self.memory(&job, bytes, &mut progress) else {
+            return send(Message::Refused(full()), &[]);
+        };
         match self.peers.call(&job, request, &mut progress) {
             Ok(Answered::Looked(looked)) => {
+                let all = looked.held.len() as u64 + 4 * looked.checksums.len() as u64;
+                let Some(_more) = self.memory(&job, all.saturating_sub(bytes), &mut progress) else {
+                    return send(Message::Refused(full()), &[]);
+                };
                 self.metrics.fetched_bytes.add(looked.held.len() as u64);
                 send(Message::Looked(looked), &[])
             }
@@ -149,6 +155,25 @@ impl Local {
                 send(Message::Data { length: data.len() as u32 }, &data)
             }
             Err(refused) => send(Message::Refused(refused), &[]),
+        }
+    }
+
+    /// Waits for memory as long as others give some back; None when none did for too long.
+    fn memory(&self, job: &Job, bytes: u64, progress: &mut dyn FnMut() -> bool) -> Option<Reserved> {
+        let (mut given, mut moved) = (self.budget.given(), Instant::now());
+        loop {
+            if let Some(reserved) = self.budget.reserve(job.payer(), bytes, self.pace.tick) {
+                return Some(reserved);
+            }
+            let now = self.budget.given();
+            if now != given {
+                (given, moved) = (now, Instant::now());
+                if !progress() {
+                    return None;
+                }
+            } else if moved.elapsed() >= MEMORY {
+                return None;
+            }
         }
     }
 }

@@ -7,17 +7,21 @@ use crate::names::{JobKey, MapAttempt};
 use crate::shares::{Payer, Shares};
 use crate::wire::{Refusal, Refused};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Outputs that are open at most, and bytes of their indexes. Jobs and users have fair shares.
 const MOST_OPEN: u64 = 512;
 const MOST_INDEX_BYTES: u64 = 64 << 20;
+/// When a call on a disk counts as one that hangs, and with how many the disk is left alone.
+const HANGING: Duration = Duration::from_secs(5);
+const MOST_HANGING: usize = 2;
 /// One map's output, open.
 pub struct Output {
     pub name: MapAttempt,
@@ -30,9 +34,21 @@ pub struct Output {
 
 /// All outputs of this node's local directories.
 pub struct Outputs {
-    local_dirs: Vec<PathBuf>,
+    local_dirs: Vec<LocalDir>,
     open: Mutex<Cache>,
     held: Arc<Mutex<Held>>,
+}
+
+/// A local directory, and the calls on it that have not returned.
+struct LocalDir {
+    path: PathBuf,
+    under_way: Mutex<BTreeMap<u64, Instant>>,
+}
+
+/// One such call, until this is dropped.
+struct Call<'a> {
+    of: &'a LocalDir,
+    number: u64,
 }
 
 #[derive(Default)]
@@ -66,7 +82,7 @@ impl Outputs {
     fn bounded(local_dirs: &[impl AsRef<Path>], files: u64, index_bytes: u64) -> Outputs {
         let held = Held { files: Shares::new(files), index_bytes: Shares::new(index_bytes) };
         Outputs {
-            local_dirs: local_dirs.iter().map(|path| path.as_ref().to_owned()).collect(),
+            local_dirs: local_dirs.iter().map(|path| LocalDir::new(path.as_ref())).collect(),
             open: Mutex::default(),
             held: Arc::new(Mutex::new(held)),
         }
@@ -139,7 +155,7 @@ impl Outputs {
     fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<File, Refused> {
         let mut trouble = None;
         for directory in &self.local_dirs {
-            match find_below(directory, job, name, file) {
+            match directory.find(job, name, file) {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(refused) => drop(trouble.get_or_insert(refused)),
@@ -150,15 +166,39 @@ impl Outputs {
     }
 }
 
-fn find_below(local_dir: &Path, job: &Job, name: MapAttempt, file: &str) -> Result<Option<File>, Refused> {
-    let found = open_below(local_dir, job, &format!("output/{name}/{file}"));
-    match found {
-        Ok(found) => owned(found, job, name).map(|found| Some(File::from(found))),
-        Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
-        Err(error) => {
-            let refused = refused_by(error.into(), name);
-            Err(Refused { text: format!("{} in {}", refused.text, local_dir.display()), ..refused })
+impl LocalDir {
+    fn new(path: &Path) -> LocalDir {
+        LocalDir { path: path.to_owned(), under_way: Mutex::default() }
+    }
+
+    fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<Option<File>, Refused> {
+        let here = |refused: Refused| Refused { text: format!("{} in {}", refused.text, self.path.display()), ..refused };
+        let Some(_call) = self.begin() else {
+            return Err(here(Refused::new(Refusal::Sick, format!("{name}: the disk does not answer"))));
+        };
+        match open_below(&self.path, job, &format!("output/{name}/{file}")) {
+            Ok(found) => owned(found, job, name).map(|found| Some(File::from(found))),
+            Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
+            Err(error) => Err(here(refused_by(error.into(), name))),
         }
+    }
+
+    /// Notes a call that may hang; None where several do, so that no more of this daemon hangs with them.
+    fn begin(&self) -> Option<Call<'_>> {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        let hanging = under_way.values().filter(|begun| begun.elapsed() > HANGING).count();
+        if hanging >= MOST_HANGING {
+            return None;
+        }
+        let number = under_way.last_key_value().map_or(0, |(last, _)| last + 1);
+        under_way.insert(number, Instant::now());
+        Some(Call { of: self, number })
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.of.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }
 }
 

@@ -174,6 +174,26 @@ fn a_bad_local_directory_hides_nothing_of_the_others() {
 }
 
 #[test]
+fn a_disk_that_hangs_is_left_alone_until_it_answers() {
+    let site = Site::new();
+    site.write(0, &[vec![7; 1000]]);
+    let outputs = outputs(&site);
+    let long_ago = Instant::now().checked_sub(2 * HANGING).unwrap();
+    // The second directory has the index, the first all else.
+    let hang = |number| {
+        let call = outputs.local_dirs[1].begin();
+        outputs.local_dirs[1].under_way.lock().unwrap().insert(number, long_ago);
+        call.unwrap()
+    };
+    let calls = [hang(0), hang(1)];
+    let refused = outputs.get(&job(b"s", own_uid()), attempt(0)).err().unwrap();
+    assert_eq!(refused.why, Refusal::Sick);
+    assert!(refused.text.contains("does not answer in") && refused.text.ends_with("two"), "{}", refused.text);
+    drop(calls);
+    assert!(outputs.get(&job(b"s", own_uid()), attempt(0)).is_ok());
+}
+
+#[test]
 fn nothing_beyond_a_mount_is_opened() {
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
     assert_eq!(beneath(&root, "proc/version", OFlags::RDONLY).err(), Some(rustix::io::Errno::XDEV));

@@ -65,7 +65,11 @@ pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
 }
 
 fn refused(host: &str, result: io::Result<()>) -> Refused {
-    let why = result.err().map_or("closed".to_owned(), |error| error.to_string());
+    let why = match result {
+        Ok(()) => "closed".to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => "nothing was heard for too long".to_owned(),
+        Err(error) => error.to_string(),
+    };
     Refused::new(Refusal::Unreachable, format!("{host}: {why}"))
 }
 

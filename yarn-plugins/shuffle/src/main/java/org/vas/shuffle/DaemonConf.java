@@ -13,13 +13,14 @@ public interface DaemonConf {
           + " key.");
 
   ConfKey<Long> MEMORY = ConfKey.bytes("vas.shuffled.memory", "256m", "4m", "64g",
-      "Bytes of map output that the daemon holds for the reducers of its node at most. A"
-          + " NodeManager's key.");
+      "Bytes of map output that the daemon holds for the reducers of its node at most; a quarter of"
+          + " it more for answers to other nodes. A NodeManager's key.");
 
   ConfKey<Integer> METRICS_PORT = ConfKey.integer("vas.shuffled.metrics-port", 0, 0, 65535,
       "The port of 127.0.0.1 where Prometheus asks the daemon; 0 for none. A NodeManager's key.");
 
   ConfKey<Duration> PATIENCE = ConfKey.duration("vas.shuffled.patience", "60s", "1s", "1h",
       "How long a reducer asks again while a daemon cannot be reached: before the merge the map is"
-          + " reported as lost then, during the merge the reduce attempt fails. A job's key.");
+          + " reported as lost then; during the merge, or where the reducer's own node is in trouble,"
+          + " the reduce attempt fails. A job's key.");
 }

@@ -16,6 +16,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -125,6 +128,7 @@ class DaemonProcessTest {
       assertTrue(refused.getMessage().contains("the proof is wrong"), refused::getMessage);
     }
     daemon.remove(APPLICATION);
+    await(() -> !Files.exists(recovery().get().resolve(APPLICATION.toString())));
     try (DaemonLinks late = links(SECRET)) {
       IOException over = assertThrows(IOException.class,
           () -> late.look(address(0), false, true, () -> {}));
@@ -158,7 +162,38 @@ class DaemonProcessTest {
     Path file = recovery().get().resolve(APPLICATION.toString());
     assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
     daemon.remove(APPLICATION);
-    assertFalse(Files.exists(file));
+    await(() -> !Files.exists(file));
+  }
+
+  @Test
+  void oneBadLocalDirectoryHidesNothingOfTheOthersAlsoAfterARestart() throws IOException {
+    write(segment(1000));
+    look(0);
+    daemon.close();
+    Path notADirectory = Files.writeString(dir.resolve("file"), "");
+    conf.set(YarnConfiguration.NM_LOCAL_DIRS,
+        dir.resolve("away") + "," + notADirectory + "," + dir.resolve("local"));
+    daemon = new DaemonProcess(conf, recovery());
+    daemon.start();
+    assertEquals(1000, look(0).segment(0, 0).orElseThrow().rawBytes());
+  }
+
+  @Test
+  void aUsersNameIsNoOrder() throws IOException {
+    write(segment(1000));
+    ApplicationId second = ApplicationId.newInstance(17, 4);
+    String name = "eve 0 00\nremove " + APPLICATION + "\nadd " + second + " eve";
+    IOException e = assertThrows(IOException.class, () -> daemon.add(second, name, SECRET));
+    assertTrue(e.getMessage().contains("eve 0 00?remove"), e::getMessage);
+    assertEquals(1000, look(0).segment(0, 0).orElseThrow().rawBytes());
+  }
+
+  private static void await(BooleanSupplier isSo) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!isSo.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "it never was so");
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
   }
 
   private Optional<Path> recovery() {

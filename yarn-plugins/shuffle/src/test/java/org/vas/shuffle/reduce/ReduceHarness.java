@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.RawComparator;
@@ -34,6 +35,7 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.vas.shuffle.SharedFileSystem;
+import org.vas.shuffle.daemon.ModelDaemon;
 
 /** Runs Hadoop's own ReduceTask on map outputs that a test wrote. */
 final class ReduceHarness {
@@ -237,6 +239,7 @@ final class ReduceHarness {
     ReduceTask task = new ReduceTask("job.xml", reduce, partition, maps, 1);
     task.setConf(conf);
     task.localizeConfiguration(conf);
+    task.setShuffleSecret(new SecretKeySpec(ModelDaemon.SECRET, "HmacSHA1"));
     if (oneProcess) {
       task.setLocalMapFiles(Map.of());
     }

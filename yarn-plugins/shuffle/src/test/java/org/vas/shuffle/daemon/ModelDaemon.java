@@ -1,0 +1,199 @@
+package org.vas.shuffle.daemon;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.CRC32C;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRConfig;
+
+/** A daemon that says what a test wants it to say, on the socket of a local directory. */
+public final class ModelDaemon implements Closeable {
+  /** The job's secret, which this daemon knows. */
+  public static final byte[] SECRET = {1, -2, 3, -4};
+
+  private static final int BLOCK = 64 << 10;
+  private static final byte LOOK = 3;
+
+  private final ServerSocketChannel server;
+  private final Script script;
+  private final AtomicInteger asked = new AtomicInteger();
+
+  /** What the daemon does with one request. */
+  @FunctionalInterface
+  public interface Script {
+    /** Answers the request with this number, the first being 1. */
+    void answer(int number, Answers answers) throws IOException;
+  }
+
+  /** Starts a daemon, and makes a job's local directory lie beside its socket. */
+  public ModelDaemon(Path dir, JobConf job, Script script) throws IOException {
+    this.script = script;
+    Path local = dir.resolve("nm");
+    job.set(MRConfig.LOCAL_DIR,
+        Files.createDirectories(local.resolve("usercache/alice/appcache/application_1_0001")).toString());
+    Path socket = Files.createDirectories(local.resolve("vas-shuffled")).resolve("socket");
+    this.server = listen(socket);
+    daemon(this::acceptAll);
+  }
+
+  // The tests are compiled for Java 11, and Unix sockets came with Java 16.
+  private static ServerSocketChannel listen(Path socket) throws IOException {
+    try {
+      ServerSocketChannel made = (ServerSocketChannel) ServerSocketChannel.class
+          .getMethod("open", ProtocolFamily.class)
+          .invoke(null, StandardProtocolFamily.valueOf("UNIX"));
+      return made.bind((SocketAddress) Class.forName("java.net.UnixDomainSocketAddress")
+          .getMethod("of", Path.class).invoke(null, socket));
+    } catch (ReflectiveOperationException e) {
+      throw new IOException(e);
+    }
+  }
+
+  private static void daemon(Runnable body) {
+    Thread thread = new Thread(body, "model-daemon");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Returns how many requests came. */
+  public int asked() {
+    return asked.get();
+  }
+
+  private void acceptAll() {
+    try {
+      while (true) {
+        ByteChannel channel = server.accept();
+        daemon(() -> serve(channel));
+      }
+    } catch (IOException e) {
+      // The test is over.
+    }
+  }
+
+  private void serve(ByteChannel channel) {
+    try (channel) {
+      ByteBuffer greeting = read(channel, 40);
+      byte[] nonce = new byte[32];
+      write(channel, ByteBuffer.allocate(40).put(greeting.array(), 0, 8).put(nonce).flip());
+      ByteBuffer auth = request(channel);
+      write(channel, message(2, auth.getLong(6), proof(greeting.array(), nonce, auth.array())));
+      while (true) {
+        ByteBuffer request = request(channel);
+        script.answer(asked.incrementAndGet(), new Answers(channel, request));
+      }
+    } catch (IOException | GeneralSecurityException e) {
+      // The connection ended, or the test ends it.
+    }
+  }
+
+  private static byte[] proof(byte[] greeting, byte[] nonce, byte[] auth)
+      throws GeneralSecurityException {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
+    mac.update("vas-jbs 1 answerer\0".getBytes(StandardCharsets.US_ASCII));
+    mac.update(greeting, 8, 32);
+    mac.update(nonce);
+    mac.update(auth, 14, 12);
+    return mac.doFinal();
+  }
+
+  private static ByteBuffer request(ByteChannel channel) throws IOException {
+    ByteBuffer header = read(channel, 14);
+    ByteBuffer body = read(channel, header.getInt(0));
+    return ByteBuffer.allocate(14 + body.capacity()).put(header).put(body).flip();
+  }
+
+  private static ByteBuffer message(int kind, long id, byte[] body) {
+    return ByteBuffer.allocate(14 + body.length)
+        .putInt(body.length).put((byte) kind).put((byte) 0).putLong(id).put(body).flip();
+  }
+
+  private static ByteBuffer read(ByteChannel channel, int count) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(count);
+    while (bytes.hasRemaining()) {
+      if (channel.read(bytes) < 0) {
+        throw new EOFException();
+      }
+    }
+    return bytes.flip();
+  }
+
+  private static void write(ByteChannel channel, ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+  }
+
+  /** One request, and what may be said to it. */
+  public static final class Answers {
+    private final ByteChannel channel;
+    private final ByteBuffer request;
+
+    private Answers(ByteChannel channel, ByteBuffer request) {
+      this.channel = channel;
+      this.request = request;
+    }
+
+    private void say(int kind, byte[] body) throws IOException {
+      write(channel, message(kind, request.getLong(6), body));
+    }
+
+    /** Says that the request is being worked on. */
+    public void working() throws IOException {
+      say(8, new byte[0]);
+    }
+
+    /** Refuses the request. */
+    public void refuse(int number, String text) throws IOException {
+      byte[] line = text.getBytes(StandardCharsets.UTF_8);
+      say(7, ByteBuffer.allocate(1 + line.length).put((byte) number).put(line).array());
+    }
+
+    /** Answers a look at this segment, or a read of it, as a map's node does that has it. */
+    public void serve(byte[] stored, int rawBytes) throws IOException {
+      if (request.get(4) == LOOK) {
+        int hold = request.getInt(14 + 24);
+        looked(stored, rawBytes, stored.length <= hold);
+      } else {
+        int offset = (int) request.getLong(14 + 24);
+        int length = request.getInt(14 + 32);
+        say(6, ByteBuffer.allocate(4).putInt(length).array());
+        write(channel, ByteBuffer.wrap(stored, offset, length));
+      }
+    }
+
+    private void looked(byte[] stored, int rawBytes, boolean held) throws IOException {
+      int blocks = (stored.length - 1) / BLOCK + 1;
+      ByteBuffer body = ByteBuffer.allocate(24 + 4 * blocks + (held ? stored.length : 0));
+      body.putLong(stored.length).putLong(rawBytes).putInt(blocks);
+      for (int at = 0; at < stored.length; at += BLOCK) {
+        CRC32C crc = new CRC32C();
+        crc.update(stored, at, Math.min(BLOCK, stored.length - at));
+        body.putInt((int) crc.getValue());
+      }
+      body.putInt(held ? stored.length : 0);
+      say(5, held ? body.put(stored).array() : Arrays.copyOf(body.array(), body.position()));
+    }
+  }
+}

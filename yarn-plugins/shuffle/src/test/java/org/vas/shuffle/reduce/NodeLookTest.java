@@ -1,0 +1,156 @@
+package org.vas.shuffle.reduce;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import javax.crypto.spec.SecretKeySpec;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.mapred.IFileOutputStream;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.security.TokenCache;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.shuffle.daemon.DaemonLinks;
+import org.vas.shuffle.daemon.ModelDaemon;
+import org.vas.shuffle.daemon.NodeFiles;
+import org.vas.shuffle.mof.ReadMeter;
+
+/** Whom a look at an output on another node blames, and what it finds of an encrypted one. */
+@Timeout(60)
+class NodeLookTest {
+  private static final TaskAttemptID MAP = new TaskAttemptID("1", 1, TaskType.MAP, 0, 0);
+
+  @TempDir Path dir;
+  private final JobConf job = new JobConf();
+
+  @BeforeEach
+  void patience() {
+    job.set("vas.shuffled.patience", "1s");
+  }
+
+  private DaemonLinks links() {
+    return new DaemonLinks(
+        job, new JobID("1", 1), new SecretKeySpec(ModelDaemon.SECRET, "HmacSHA1"));
+  }
+
+  private OutputFinding found(DaemonLinks links) throws IOException {
+    Optional<CipherCheck> cipher = CryptoUtils.isEncryptedSpillEnabled(job)
+        ? Optional.of(new CipherCheck(new NodeFiles(FileSystem.getLocal(job).getRaw(), links), job,
+            ReadMeter.NONE, 256 << 10))
+        : Optional.empty();
+    return new NodeLook(links, 0, cipher, 1 << 20).at(MAP, "node-7", file -> {});
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, BAD_MAP", "2, BAD_MAP", "3, BAD_MAP", "4, BAD_MAP", "5, BAD_MAP",
+      "6, THIS_NODE", "7, THIS_NODE", "8, THIS_NODE"})
+  void troubleOfThisNodeCostsNoMap(int refusal, OutputDiagnosis diagnosis) throws IOException {
+    try (ModelDaemon daemon = new ModelDaemon(dir, job,
+        (number, answers) -> answers.refuse(refusal, "why")); DaemonLinks links = links()) {
+      OutputFinding finding = found(links);
+      assertEquals(diagnosis, finding.diagnosis());
+      assertEquals("why", finding.error().getMessage());
+      assertTrue(daemon.asked() > 0);
+    }
+  }
+
+  @Test
+  void aDaemonThatIsMissingIsThisNodesTrouble() throws IOException {
+    job.set(MRConfig.LOCAL_DIR, dir.resolve("nm/usercache/alice/appcache/application_1_0001").toString());
+    try (DaemonLinks links = links()) {
+      OutputFinding finding = found(links);
+      assertEquals(OutputDiagnosis.THIS_NODE, finding.diagnosis());
+      assertTrue(finding.error().getMessage().contains("this node's vas-shuffled does not answer"),
+          finding.error().getMessage());
+    }
+  }
+
+  /** A whole reducer: it fails with the reason, reports no map, and ends in bounded time. */
+  @Test
+  void theReduceAttemptFailsAndNoMapIsReported() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    harness.job.unset("mapreduce.job.map.output.collector.class");
+    harness.job.setClass(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NodeMerge.class,
+        org.apache.hadoop.mapred.ShuffleConsumerPlugin.class);
+    harness.job.set("vas.shuffled.patience", "1s");
+    harness.umbilical.event(
+        ReduceHarness.map(0, 0), org.apache.hadoop.mapred.TaskCompletionEvent.Status.SUCCEEDED);
+    harness.umbilical.onReport(attempt -> {
+      throw new AssertionError("reported " + attempt);
+    });
+    try (ModelDaemon daemon = new ModelDaemon(dir, harness.job,
+        (number, answers) -> answers.refuse(7, "no other node answers this one"))) {
+      Exception e = assertThrows(Exception.class, harness::run);
+      assertTrue(e.getMessage().contains("this node cannot fetch map output, and no map is to blame: "
+          + "no other node answers this one"), e.getMessage());
+      assertTrue(daemon.asked() >= 2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1000, 500_000})
+  void anEncryptedOutputIsReadThroughAndItsDamageIsTheMaps(int rawBytes) throws Exception {
+    byte[] stored = encrypted(rawBytes);
+    int raw = stored.length - 4;
+    assertNull(diagnosis(stored, raw));
+    for (int at : new int[] {0, 3, 8, 20, 30, stored.length / 2, stored.length - 1}) {
+      byte[] damaged = stored.clone();
+      damaged[at] ^= 0x40;
+      assertEquals(OutputDiagnosis.BAD_MAP, diagnosis(damaged, raw), "byte " + at);
+    }
+    assertEquals(OutputDiagnosis.BAD_MAP,
+        diagnosis(Arrays.copyOf(stored, stored.length - 7), raw), "cut");
+  }
+
+  private OutputDiagnosis diagnosis(byte[] stored, int rawBytes) throws IOException {
+    Path beside = Files.createTempDirectory(dir, "daemon");
+    try (ModelDaemon daemon = new ModelDaemon(beside, job,
+        (number, answers) -> answers.serve(stored, rawBytes)); DaemonLinks links = links()) {
+      OutputDiagnosis found = found(links).diagnosis();
+      assertTrue(daemon.asked() > 0);
+      return found;
+    }
+  }
+
+  /** Returns a segment as stock's map writes it. */
+  private byte[] encrypted(int rawBytes) throws IOException {
+    job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
+    Credentials credentials = new Credentials();
+    byte[] key = new byte[16];
+    new Random(1).nextBytes(key);
+    TokenCache.setEncryptedSpillKey(key, credentials);
+    UserGroupInformation.getCurrentUser().addCredentials(credentials);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    FSDataOutputStream plain = CryptoUtils.wrapIfNecessary(job, new FSDataOutputStream(bytes, null));
+    IFileOutputStream checked = new IFileOutputStream(plain);
+    byte[] raw = new byte[rawBytes];
+    new Random(2).nextBytes(raw);
+    checked.write(raw);
+    checked.finish();
+    plain.close();
+    return bytes.toByteArray();
+  }
+}
