@@ -75,7 +75,9 @@ fn open_socket(socket: &mut LocalSocket, local: &Arc<Local>) -> bool {
     match opened {
         Ok(()) => true,
         Err(error) => {
-            eprintln!("a local directory is left out until it is good again: {error}");
+            if socket.is_news(&error.to_string()) {
+                eprintln!("a local directory is left out until it is good again: {error}");
+            }
             false
         }
     }
@@ -107,6 +109,10 @@ fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<
         if input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
+        if line.len() > LONGEST_LINE && !line.ends_with(b"\n") {
+            // The rest of it is no order either.
+            skip_line(input)?;
+        }
         let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
         // A job that is told anew may have other files, or another secret.
         let order = parse_order(text);
@@ -120,6 +126,18 @@ fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<
         line.fill(0);
         if let Some(key) = removed {
             outputs.forget_job(key);
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let (count, is_end) = end.map_or((bytes.len(), bytes.is_empty()), |at| (at + 1, true));
+        input.consume(count);
+        if is_end {
+            return Ok(());
         }
     }
 }
@@ -139,4 +157,23 @@ fn respond(mut stream: TcpStream, text: &str) -> io::Result<()> {
     let (status, body) = if is_right { ("200 OK", text) } else { ("404 Not Found", "") };
     let length = body.len();
     write!(stream, "HTTP/1.0 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_no_order_in_any_part() {
+        let (jobs, outputs) = (Jobs::default(), Outputs::new(&["/nowhere"]));
+        let right = |number| format!("add application_17_000{number} alice 1000 00ff\n");
+        for length in [LONGEST_LINE - 5, LONGEST_LINE, LONGEST_LINE + 1, LONGEST_LINE + 2, 5 * LONGEST_LINE] {
+            let text = format!("{}{}{}{}", right(1), "x".repeat(length), right(2), right(3));
+            obey(&mut text.as_bytes(), &jobs, &outputs).unwrap();
+            let known: Vec<bool> = (1..4).map(|number| jobs.get(crate::names::JobKey { cluster: 17, number }).is_some()).collect();
+            assert_eq!(known, [true, false, true], "{length}");
+            obey(&mut "remove application_17_0001\nremove application_17_0003".as_bytes(), &jobs, &outputs).unwrap();
+            assert_eq!(jobs.count(), 0);
+        }
+    }
 }

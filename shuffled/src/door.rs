@@ -88,12 +88,13 @@ impl<P: Copy + Eq + Hash> Door<P> {
 }
 
 impl<P: Copy + Eq + Hash> Guest<P> {
-    /// Counts the connection as one that proved this job. False if it was ended before or by that.
-    pub fn proved(&self, job: JobKey) -> bool {
+    /// Counts the connection as one that proved these jobs, and no others any more. False if it was
+    /// ended before or by that.
+    pub fn proved(&self, jobs: BTreeSet<JobKey>) -> bool {
         let mut state = self.door.lock();
         let Some(entry) = state.entries.get_mut(&self.number) else { return false };
         let (peer, is_first) = (entry.peer, !entry.is_proven());
-        entry.jobs.insert(job);
+        entry.jobs = jobs;
         if is_first {
             let limits = self.door.limits;
             if state.count(|entry| entry.is_proven() && entry.peer == peer) > limits.proven_of_one {

@@ -25,9 +25,7 @@ impl Connection {
 
     fn proven(door: &Arc<Door<u32>>, peer: u32, jobs: &[u32]) -> Connection {
         let connection = Connection::of(door, peer);
-        for job in jobs {
-            connection.guest.proved(key(*job));
-        }
+        connection.guest.proved(jobs.iter().map(|job| key(*job)).collect());
         connection
     }
 
@@ -50,8 +48,8 @@ fn the_oldest_unproven_connection_of_a_peer_ends_first() {
     let other = Connection::of(&door, 2);
     let flood: Vec<_> = (0..12).map(|_| Connection::of(&door, 1)).collect();
     assert_eq!(open(&flood), [7, 8, 9, 10, 11]);
-    assert!(other.is_open() && other.guest.proved(key(1)));
-    assert!(!flood[0].guest.proved(key(1)) && flood[11].guest.proved(key(1)));
+    assert!(other.is_open() && other.guest.proved(BTreeSet::from([key(1)])));
+    assert!(!flood[0].guest.proved(BTreeSet::from([key(1)])) && flood[11].guest.proved(BTreeSet::from([key(1)])));
 }
 
 #[test]
@@ -64,7 +62,7 @@ fn a_flood_of_many_peers_ends_its_own_and_leaves_proven_ones_alone() {
     assert_eq!(open(&flood).len(), 19);
     assert_eq!(open(&proven).len(), 30);
     // One more proven connection ends one of the same kind, and none of a peer with fewer.
-    assert!(alone.guest.proved(key(1)));
+    assert!(alone.guest.proved(BTreeSet::from([key(1)])));
     assert_eq!(open(&proven).len(), 29);
 }
 

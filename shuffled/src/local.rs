@@ -11,6 +11,7 @@ use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::supplier::STACK;
 use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Weak};
@@ -68,7 +69,7 @@ impl Local {
         let mut early = Until { stream, end: Instant::now() + self.pace.proof };
         let transcript = greet(&mut early, End::Answerer, String::new())?;
         let Some(job) = self.authenticated(&mut early, &transcript, uid)? else { return Ok(()) };
-        if !guest.proved(job.key) {
+        if !guest.proved(BTreeSet::from([job.key])) {
             return Ok(());
         }
         // A reducer is silent while reduce() works; its end closes the socket. The secret lives no longer

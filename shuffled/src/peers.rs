@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 
 /// Connections to other nodes at once; the dissertation's bound. Jobs and users have fair shares.
 const MOST_PEERS: usize = 512;
-/// How long a request waits for a place among them, and how often it asks a node again that is busy.
+/// How long a request waits for a place among them.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long, and how often, a node is asked again that says that it is busy, and so is there.
+const BUSY: Duration = Duration::from_secs(600);
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Requests without a sign of progress, with which a connection ends: its window is not to fill with them.
@@ -106,7 +108,7 @@ impl Peers {
     /// Asks the node that the request names, and waits for its answer; `progress` is called whenever
     /// there was some, and ends the wait by returning false.
     pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> Answer {
-        let (end, mut pause) = (Instant::now() + PATIENCE, FIRST_PAUSE);
+        let (end, mut pause) = (Instant::now() + BUSY, FIRST_PAUSE);
         loop {
             let answer = self.call_once(job, &request, progress);
             match answer {

@@ -150,7 +150,7 @@ impl Served<'_> {
         if self.jobs.len() >= MOST_JOBS {
             return self.refuse(id, "too many jobs on one connection");
         }
-        if !self.guest.proved(key) {
+        if !self.guest.proved(self.jobs.keys().copied().chain([key]).collect()) {
             return Err(malformed(Malformed("ended for other connections")));
         }
         let session = Arc::new(self.transcript.session(&job.secret, key));

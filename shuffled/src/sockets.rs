@@ -58,17 +58,25 @@ fn is_without_ipv6(error: &io::Error) -> bool {
 pub struct LocalSocket {
     local_dir: PathBuf,
     inode: Option<u64>,
+    trouble: String,
 }
 
 impl LocalSocket {
     pub fn new(local_dir: &Path) -> LocalSocket {
-        LocalSocket { local_dir: local_dir.to_owned(), inode: None }
+        LocalSocket { local_dir: local_dir.to_owned(), inode: None, trouble: String::new() }
     }
 
     /// Returns whether the socket that was made is still there.
     pub fn is_open(&self) -> bool {
         let now = std::fs::symlink_metadata(self.local_dir.join(DIRECTORY).join(SOCKET));
         now.is_ok_and(|now| Some(now.ino()) == self.inode)
+    }
+
+    /// Returns whether this trouble is another than the last: only then somebody should read of it.
+    pub fn is_news(&mut self, trouble: &str) -> bool {
+        let is_news = trouble != self.trouble;
+        trouble.clone_into(&mut self.trouble);
+        is_news
     }
 
     /// Makes the socket. Every task's user may connect, and proves its job then.
@@ -100,6 +108,7 @@ impl LocalSocket {
         let listener = UnixListener::bind(&socket).map_err(named)?;
         std::fs::set_permissions(&socket, Permissions::from_mode(0o666)).map_err(named)?;
         self.inode = Some(std::fs::symlink_metadata(&socket)?.ino());
+        self.trouble.clear();
         Ok(listener)
     }
 }

@@ -112,6 +112,10 @@ public final class DaemonLinks implements Closeable {
     } catch (RefusedException e) {
       usable = true;
       throw e;
+    } catch (IOException e) {
+      // Of a daemon that was started again all connections are dead.
+      dropIdle();
+      throw e;
     } finally {
       give(link, usable);
     }
@@ -157,6 +161,20 @@ public final class DaemonLinks implements Closeable {
     link.close();
   }
 
+  private synchronized void dropIdle() {
+    idle.forEach(DaemonLinks::close);
+    all.removeAll(idle);
+    idle.clear();
+  }
+
+  private static void close(DaemonConnection link) {
+    try {
+      link.close();
+    } catch (IOException e) {
+      LOG.debug("Closing a connection to the daemon", e);
+    }
+  }
+
   private synchronized boolean isClosed() {
     return closed;
   }
@@ -173,13 +191,7 @@ public final class DaemonLinks implements Closeable {
   @Override
   public synchronized void close() {
     closed = true;
-    for (DaemonConnection link : all) {
-      try {
-        link.close();
-      } catch (IOException e) {
-        LOG.debug("Closing a connection to the daemon", e);
-      }
-    }
+    all.forEach(DaemonLinks::close);
     all.clear();
     idle.clear();
   }
