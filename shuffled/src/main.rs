@@ -28,6 +28,10 @@ mod supplier;
 mod wire;
 
 #[cfg(test)]
+mod abuse_tests;
+#[cfg(test)]
+mod node;
+#[cfg(test)]
 mod site;
 #[cfg(test)]
 mod system_tests;

@@ -178,6 +178,13 @@ impl Peers {
         self.table().peers.len()
     }
 
+    /// Ends all connections.
+    #[cfg(test)]
+    pub fn close_all(&self) {
+        let all: Vec<_> = self.table().peers.values().cloned().collect();
+        all.iter().for_each(|peer| peer.fail(&Refused::new(Refusal::Unreachable, "closed")));
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

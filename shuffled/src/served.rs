@@ -50,6 +50,8 @@ struct Served<'a> {
 struct Flow {
     messages: usize,
     pending: HashMap<u64, Pending>,
+    /// Whether nobody takes answers any more, also those that a disk may never give.
+    is_over: bool,
 }
 
 /// A request that a disk works on, and how far that was when it was last told.
@@ -84,6 +86,7 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<Ip
     if result.is_err() {
         let _ = stream.shutdown(Shutdown::Both);
     }
+    lock(&served.flow).is_over = true;
     drop(served);
     let _ = sender.join();
     result
@@ -191,8 +194,11 @@ impl Served<'_> {
         let work = Work::new(job.payer(), output, request.partition, request.ask, answer)?;
         let pending = Pending { disk: Arc::clone(&disk), session: Arc::clone(session), told: disk.progress() };
         lock(&self.flow).pending.insert(id, pending);
-        self.supplier.submit(&disk, work);
-        Ok(())
+        let submitted = self.supplier.submit(&disk, work);
+        if submitted.is_err() {
+            lock(&self.flow).pending.remove(&id);
+        }
+        submitted
     }
 
     fn refuse(&mut self, id: u64, text: &str) -> io::Result<()> {
@@ -226,6 +232,9 @@ impl Sender<'_> {
                 Ok(answer) => self.send(answer)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if lock(self.flow).is_over {
+                return Ok(());
             }
             if told.elapsed() >= tick {
                 told = Instant::now();

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -33,6 +33,8 @@ const LIMITS: Limits = Limits { unproven: 512, unproven_of_one: 64, proven: 1024
 const THREADS_OF_A_DEVICE: usize = 2;
 /// Devices with threads of their own: more than a node has local directories.
 const MOST_DEVICES: usize = 64;
+/// Requests that wait for one device at most: one that hangs answers none.
+const MOST_WAITING: usize = 65_536;
 /// Bytes of threads' stacks, of which there are many.
 pub const STACK: usize = 512 << 10;
 
@@ -55,6 +57,7 @@ pub struct Disk {
     groups: Mutex<Groups<JobKey, MapAttempt, Work>>,
     added: Condvar,
     progress: AtomicU64,
+    waiting: AtomicUsize,
 }
 
 /// A request that waits for its disk.
@@ -208,9 +211,14 @@ impl Supplier {
         Ok(disk)
     }
 
-    pub fn submit(&self, disk: &Disk, work: Work) {
+    pub fn submit(&self, disk: &Disk, work: Work) -> Result<(), Refused> {
+        if disk.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
+            disk.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(Refused::new(Refusal::Sick, format!("{}: its disk does not keep up", work.output.name)));
+        }
         self.metrics.queued.add(1);
         disk.add(work);
+        Ok(())
     }
 
     fn read_device(&self, disk: &Disk) {
@@ -240,6 +248,7 @@ impl Supplier {
                 Err(refused) => self.refused(work, refused),
             };
             self.metrics.queued.subtract(1);
+            disk.waiting.fetch_sub(1, Ordering::Relaxed);
             // A connection that ended takes no answer, and needs none.
             let _ = link.send(answer);
         }

@@ -1,99 +1,15 @@
 //! Both roles of the daemon over real sockets: what a reducer gets, and what nobody gets.
 
-use crate::budget::Budget;
-use crate::jobs::{Job, Jobs, Order};
-use crate::link::greet;
-use crate::link::End;
-use crate::local::Local;
-use crate::metrics::Metrics;
-use crate::names::JobKey;
-use crate::outputs::Outputs;
-use crate::pace::Pace;
-use crate::peers::Peers;
+use crate::jobs::Order;
+use crate::link::{greet, End};
+use crate::node::{elsewhere, fetch, read, until, Node, HOSTS, SECRET};
 use crate::random::Random;
-use crate::reach::Reach;
-use crate::site::{job, own_uid, Reducer, Site, JOB};
-use crate::supplier::Supplier;
-use crate::wire::{Accept, Message, Refusal, Refused, LARGEST_READ, MAC};
+use crate::site::{job, own_uid, JOB};
+use crate::wire::{Accept, Message, Refusal, LARGEST_READ, MAC};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::FileExt;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
-
-const SECRET: &[u8] = b"a job's secret";
-/// Names of this one node: each is another connection.
-const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
-
-/// A node that serves its own outputs, and asks its own daemon for them.
-struct Node {
-    site: Site,
-    jobs: Arc<Jobs>,
-    peers: Arc<Peers>,
-    budget: Arc<Budget>,
-    metrics: Arc<Metrics>,
-    port: u16,
-}
-
-impl Node {
-    fn start(most_peers: usize) -> Node {
-        Node::at(most_peers, Pace::default())
-    }
-
-    fn at(most_peers: usize, pace: Pace) -> Node {
-        let site = Site::new();
-        let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
-        jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
-        let outputs = Arc::new(Outputs::new(&site.local_dirs()));
-        let reach = Arc::new(Reach::new(Vec::new()));
-        let supplier = Supplier::new(
-            Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace,
-        );
-        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        thread::spawn(move || supplier.listen(&listener));
-        let peers = Peers::bounded(port, most_peers, pace, reach, Arc::clone(&metrics));
-        let budget = Budget::new(8 << 20);
-        let node = Node { site, jobs, peers, budget, metrics, port };
-        node.open_door(pace);
-        node
-    }
-
-    fn open_door(&self, pace: Pace) {
-        let listener = UnixListener::bind(self.site.root.join("socket")).unwrap();
-        let (jobs, peers, budget) = (Arc::clone(&self.jobs), Arc::clone(&self.peers), Arc::clone(&self.budget));
-        let local = Local::new(jobs, peers, budget, Arc::clone(&self.metrics), pace);
-        thread::spawn(move || local.listen(&listener));
-    }
-
-    fn reducer(&self, secret: &[u8]) -> Result<Reducer, Refused> {
-        Reducer::connect(UnixStream::connect(self.site.root.join("socket")).unwrap(), secret)
-    }
-}
-
-fn until(is_so: impl Fn() -> bool) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
-    while !is_so() {
-        assert!(std::time::Instant::now() < deadline, "it never was so");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Fetches a segment in pieces of this size, and compares every checksum.
-fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece: u32) -> Vec<u8> {
-    let looked = reducer.look(host, map, partition, 0).unwrap();
-    let mut bytes = Vec::new();
-    while (bytes.len() as u64) < looked.stored_bytes {
-        let left = looked.stored_bytes - bytes.len() as u64;
-        let at = (bytes.len() as u64, u64::from(piece).min(left) as u32);
-        bytes.extend(reducer.read(host, map, partition, at).unwrap());
-    }
-    let sums: Vec<u32> = bytes.chunks(64 << 10).map(crc32c::crc32c).collect();
-    assert_eq!(sums, looked.checksums);
-    bytes
-}
 
 #[test]
 fn many_reducers_get_every_byte() {
@@ -213,25 +129,6 @@ fn a_relay_between_two_nodes_is_refused() {
     assert_eq!(refused.why, Refusal::NotAllowed);
 }
 
-/// Returns what asks another listener than the node's own.
-fn elsewhere(listener: &TcpListener, node: &Node) -> Arc<Peers> {
-    elsewhere_of(listener, node, 2)
-}
-
-fn elsewhere_of(listener: &TcpListener, node: &Node, most: usize) -> Arc<Peers> {
-    let (port, reach) = (listener.local_addr().unwrap().port(), Arc::new(Reach::new(Vec::new())));
-    Peers::bounded(port, most, Pace::default(), reach, Arc::clone(&node.metrics))
-}
-
-fn read(length: u32) -> crate::wire::Request {
-    crate::wire::Request {
-        map: crate::site::attempt(0),
-        partition: 0,
-        ask: crate::wire::Ask::Read { offset: 0, length },
-        host: HOSTS[0].to_owned(),
-    }
-}
-
 #[test]
 fn noise_stalls_and_half_closed_ends_disturb_nobody() {
     let node = Node::start(4);
@@ -298,125 +195,4 @@ fn a_reducer_that_goes_away_leaves_no_memory_behind() {
     let mut reducer = node.reducer(SECRET).unwrap();
     assert!(fetch(&mut reducer, HOSTS[0], 0, 0, LARGEST_READ) == stored[0]);
     until(|| node.budget.used() == 0);
-}
-
-#[test]
-fn a_segment_that_takes_long_to_check_is_not_lost() {
-    fn slowly() {
-        thread::sleep(Duration::from_millis(50));
-    }
-    let pace = Pace { tick: Duration::from_millis(60), silent: Duration::from_millis(250), block: slowly, ..Pace::default() };
-    let node = Node::at(2, pace);
-    let stored = node.site.write(0, &[vec![3; 20 * 65_536]]);
-    let mut reducer = node.reducer(SECRET).unwrap();
-    let looked = reducer.look(HOSTS[0], 0, 0, 0).unwrap();
-    assert_eq!(looked.stored_bytes, stored[0].len() as u64);
-    assert!(reducer.1 >= 3, "told of progress {} times", reducer.1);
-}
-
-#[test]
-fn a_disk_that_hangs_shows_no_progress() {
-    fn for_ever() {
-        thread::sleep(Duration::from_secs(3600));
-    }
-    let pace = Pace { tick: Duration::from_millis(20), silent: Duration::from_millis(200), block: for_ever, ..Pace::default() };
-    let node = Node::at(2, pace);
-    node.site.write(0, &[vec![3; 1000]]);
-    let mut reducer = node.reducer(SECRET).unwrap();
-    let refused = reducer.look(HOSTS[0], 0, 0, 0).unwrap_err();
-    assert_eq!(refused.why, Refusal::Unreachable, "{}", refused.text);
-}
-
-#[test]
-fn connections_that_prove_nothing_do_not_fill_the_table() {
-    let node = Node::at(2, Pace { proof: Duration::from_millis(300), ..Pace::default() });
-    let stored = node.site.write(0, &[vec![3; 100_000]]);
-    let mut first = node.reducer(SECRET).unwrap();
-    assert!(fetch(&mut first, HOSTS[0], 0, 0, LARGEST_READ) == stored[0]);
-    let mut flood: Vec<_> = (0..400).map(|_| TcpStream::connect((HOSTS[0], node.port)).unwrap()).collect();
-    let mut local_flood: Vec<_> =
-        (0..700).map(|_| UnixStream::connect(node.site.root.join("socket")).unwrap()).collect();
-    // The proven connections work on, and new ones are let in.
-    assert!(fetch(&mut first, HOSTS[0], 0, 0, LARGEST_READ) == stored[0]);
-    let mut second = node.reducer(SECRET).unwrap();
-    assert!(fetch(&mut second, HOSTS[1], 0, 0, LARGEST_READ) == stored[0]);
-    assert!(node.metrics.peers_in.get() < 100, "{} connections", node.metrics.peers_in.get());
-    // Nor does one live on by sending a byte now and then.
-    let last = flood.last_mut().unwrap();
-    let ended = (0..100).find(|_| {
-        thread::sleep(Duration::from_millis(50));
-        last.write_all(b"V").is_err()
-    });
-    assert!(ended.is_some_and(|times| times < 60));
-    last.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-    local_flood.clear();
-}
-
-#[test]
-fn a_large_message_of_a_stranger_takes_no_memory() {
-    let node = Node::start(2);
-    let mut stream = TcpStream::connect((HOSTS[0], node.port)).unwrap();
-    greet(&mut stream, End::Asker, String::new()).unwrap();
-    // The header of an answer of a megabyte, which no asker sends.
-    stream.write_all(&[&[0, 16, 0, 0, 5, 0], &[0; 8][..]].concat()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    assert!(matches!(stream.read(&mut [0; 10]), Ok(0)), "it is not waited for");
-}
-
-#[test]
-fn a_slow_reducer_does_not_hold_what_others_need() {
-    let node = Node::start(4);
-    node.site.write(0, &[vec![3; 4 << 20]]);
-    let other = JobKey { number: 77, ..JOB };
-    node.jobs.obey(Order::Add(Job { key: other, ..job(SECRET, own_uid()) })).unwrap();
-    // Reducers that ask for a megabyte each, and take nothing of it.
-    let greedy: Vec<_> = (0..12)
-        .map(|_| {
-            let mut reducer = node.reducer(SECRET).unwrap();
-            reducer.0.write_all(&Message::Ask(read(LARGEST_READ)).encode(1, false)).unwrap();
-            reducer
-        })
-        .collect();
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while node.budget.used() < 3 << 20 && std::time::Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(10));
-    }
-    thread::sleep(Duration::from_millis(200));
-    assert!(node.budget.used() <= 4 << 20, "{} of 8 MiB are one job's", node.budget.used());
-    let payer = crate::shares::Payer { job: other, uid: own_uid() };
-    assert!(node.budget.reserve(payer, 1 << 20, Duration::from_secs(1)).is_some());
-    drop(greedy);
-}
-
-#[test]
-fn a_job_that_names_silent_hosts_leaves_connections_to_others() {
-    let silent = TcpListener::bind("0.0.0.0:0").unwrap();
-    let node = Node::start(4);
-    let peers = elsewhere_of(&silent, &node, 8);
-    let other = Arc::new(Job { key: JobKey { number: 77, ..JOB }, ..job(SECRET, own_uid()) });
-    let greedy = node.jobs.get(JOB).unwrap();
-    for number in 1..=8 {
-        let (peers, job) = (Arc::clone(&peers), Arc::clone(&greedy));
-        let request = crate::wire::Request { host: format!("127.0.1.{number}"), ..read(10) };
-        thread::spawn(move || peers.call(&job, request, &mut || true));
-    }
-    thread::sleep(Duration::from_millis(300));
-    assert_eq!(peers.count(), 4, "half of the connections are one job's");
-    let request = crate::wire::Request { host: "127.0.2.1".to_owned(), ..read(10) };
-    let called = Arc::clone(&peers);
-    thread::spawn(move || called.call(&other, request, &mut || true));
-    thread::sleep(Duration::from_millis(300));
-    assert_eq!(peers.count(), 5);
-}
-
-#[test]
-fn a_secret_ends_with_its_job() {
-    let node = Node::start(2);
-    node.site.write(0, &[vec![3; 100]]);
-    let mut reducer = node.reducer(SECRET).unwrap();
-    assert!(reducer.look(HOSTS[0], 0, 0, 0).is_ok());
-    let job = Arc::downgrade(&node.jobs.get(JOB).unwrap());
-    node.jobs.obey(Order::Remove(JOB)).unwrap();
-    // The connections stay, and hold it no longer than the last answer takes.
-    until(|| job.upgrade().is_none());
 }

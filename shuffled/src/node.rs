@@ -1,0 +1,109 @@
+//! For tests: one node with both roles of the daemon, over real sockets.
+
+use crate::budget::Budget;
+use crate::jobs::{Jobs, Order};
+use crate::local::Local;
+use crate::metrics::Metrics;
+use crate::outputs::Outputs;
+use crate::pace::Pace;
+use crate::peers::Peers;
+use crate::reach::Reach;
+use crate::site::{job, own_uid, Reducer, Site};
+use crate::supplier::Supplier;
+use crate::wire::Refused;
+use std::net::TcpListener;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+pub const SECRET: &[u8] = b"a job's secret";
+/// Names of this one node: each is another connection.
+pub const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
+
+/// A node that serves its own outputs, and asks its own daemon for them.
+pub struct Node {
+    pub site: Site,
+    pub jobs: Arc<Jobs>,
+    pub peers: Arc<Peers>,
+    pub budget: Arc<Budget>,
+    pub metrics: Arc<Metrics>,
+    pub port: u16,
+}
+
+impl Node {
+    pub fn start(most_peers: usize) -> Node {
+        Node::at(most_peers, Pace::default())
+    }
+
+    pub fn at(most_peers: usize, pace: Pace) -> Node {
+        let site = Site::new();
+        let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
+        jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
+        let outputs = Arc::new(Outputs::new(&site.local_dirs()));
+        let reach = Arc::new(Reach::new(Vec::new()));
+        let supplier = Supplier::new(
+            Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace,
+        );
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || supplier.listen(&listener));
+        let peers = Peers::bounded(port, most_peers, pace, reach, Arc::clone(&metrics));
+        let budget = Budget::new(8 << 20);
+        let node = Node { site, jobs, peers, budget, metrics, port };
+        node.open_door(pace);
+        node
+    }
+
+    pub fn open_door(&self, pace: Pace) {
+        let listener = UnixListener::bind(self.site.root.join("socket")).unwrap();
+        let (jobs, peers, budget) = (Arc::clone(&self.jobs), Arc::clone(&self.peers), Arc::clone(&self.budget));
+        let local = Local::new(jobs, peers, budget, Arc::clone(&self.metrics), pace);
+        thread::spawn(move || local.listen(&listener));
+    }
+
+    pub fn reducer(&self, secret: &[u8]) -> Result<Reducer, Refused> {
+        Reducer::connect(UnixStream::connect(self.site.root.join("socket")).unwrap(), secret)
+    }
+}
+
+pub fn until(is_so: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(std::time::Instant::now() < deadline, "it never was so");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Fetches a segment in pieces of this size, and compares every checksum.
+pub fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece: u32) -> Vec<u8> {
+    let looked = reducer.look(host, map, partition, 0).unwrap();
+    let mut bytes = Vec::new();
+    while (bytes.len() as u64) < looked.stored_bytes {
+        let left = looked.stored_bytes - bytes.len() as u64;
+        let at = (bytes.len() as u64, u64::from(piece).min(left) as u32);
+        bytes.extend(reducer.read(host, map, partition, at).unwrap());
+    }
+    let sums: Vec<u32> = bytes.chunks(64 << 10).map(crc32c::crc32c).collect();
+    assert_eq!(sums, looked.checksums);
+    bytes
+}
+
+/// Returns what asks another listener than the node's own.
+pub fn elsewhere(listener: &TcpListener, node: &Node) -> Arc<Peers> {
+    elsewhere_of(listener, node, 2)
+}
+
+pub fn elsewhere_of(listener: &TcpListener, node: &Node, most: usize) -> Arc<Peers> {
+    let (port, reach) = (listener.local_addr().unwrap().port(), Arc::new(Reach::new(Vec::new())));
+    Peers::bounded(port, most, Pace::default(), reach, Arc::clone(&node.metrics))
+}
+
+pub fn read(length: u32) -> crate::wire::Request {
+    crate::wire::Request {
+        map: crate::site::attempt(0),
+        partition: 0,
+        ask: crate::wire::Ask::Read { offset: 0, length },
+        host: HOSTS[0].to_owned(),
+    }
+}
