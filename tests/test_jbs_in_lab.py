@@ -5,6 +5,7 @@ The daemon is built by `./vas build` where a Rust compiler is; without it these 
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -30,6 +31,20 @@ JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
 SORT = {"mapreduce.job.reduces": "3"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
+# Opens 200 connections a second to each of these nodes' daemons, keeps 3,000, and proves nothing.
+FLOOD = """
+import collections, contextlib, resource, socket, sys, time
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+held = collections.deque(maxlen=min(3000, most - 100))
+while True:
+    for node in sys.argv[1:]:
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                held.append(socket.create_connection((node, 13563), 1))
+    print("held", flush=True)
+    time.sleep(0.5)
+"""
 METRICS = "http://127.0.0.1:13564/metrics"
 
 
@@ -88,3 +103,21 @@ def test_segments_that_only_the_job_can_decode(
 ) -> None:
     run(node_lab, ("terasort", "/shuffle/in/rows"), "decoded", SORT | JBS | settings)
     assert digests(node_lab, "decoded") == digests(node_lab, "stock")
+
+
+def test_connections_that_prove_nothing_keep_no_reducer_out(
+    node_lab: Lab, stock: JobResult
+) -> None:
+    first, *others = (guest.name for guest in node_lab.spec.cluster.guests())
+    argv = node_lab.enter([sys.executable, "-c", FLOOD, *others], node=first)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as flood:
+        try:
+            assert flood.stdout is not None
+            # By then a table of 1,024 connections, ten seconds each, would be full.
+            assert all(flood.stdout.readline() == "held\n" for _ in range(15))
+            job = run(node_lab, ("terasort", "/shuffle/in/rows"), "flooded", SORT | JBS)
+            assert flood.poll() is None
+        finally:
+            flood.kill()
+    assert digests(node_lab, "flooded") == digests(node_lab, "stock")
+    assert job.counter("FAILED_SHUFFLE") == stock.counter("FAILED_SHUFFLE") == 0

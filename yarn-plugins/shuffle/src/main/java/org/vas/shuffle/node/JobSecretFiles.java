@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.LinkedHashMap;
@@ -31,11 +33,23 @@ final class JobSecretFiles {
 
   private final Path directory;
 
-  /** Makes the directory if it is not there; the one above it must be there. */
+  /**
+   * Makes the directory if it is not there; the one above it must be there.
+   *
+   * @throws IOException if it cannot be made, or others can read or change it
+   */
   JobSecretFiles(Path directory) throws IOException {
     this.directory = directory;
     if (!Files.isDirectory(directory)) {
       Files.createDirectory(directory, OWN_DIRECTORY);
+    }
+    PosixFileAttributes found = Files.readAttributes(
+        directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    boolean isOwn = Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+        .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+    boolean isOpen = found.permissions().stream().anyMatch(each -> !each.name().startsWith("OWNER"));
+    if (!found.isDirectory() || !isOwn || isOpen) {
+      throw new IOException(directory + " must be a directory of this user alone: chmod 700");
     }
   }
 

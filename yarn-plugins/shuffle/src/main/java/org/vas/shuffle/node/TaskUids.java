@@ -69,7 +69,8 @@ final class TaskUids {
       }
       String answer = new String(id.getInputStream().readNBytes(200), StandardCharsets.UTF_8).strip();
       if (!answer.matches("[0-9]{1,10}")) {
-        throw new IOException("the number of user " + user + " is not known: " + answer);
+        throw new IOException("the number of user " + user + " is not known: "
+            + answer.replaceAll("[^ -~]", "?"));
       }
       return answer;
     } finally {

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -109,6 +110,19 @@ class DaemonJobsTest {
   }
 
   @Test
+  void secretsAreNotKeptWhereOthersCanRead() throws IOException {
+    Path recovery = Files.createDirectory(dir.resolve("recovery"));
+    Files.setPosixFilePermissions(recovery, PosixFilePermissions.fromString("rwxr-xr-x"));
+    start(hear(), Optional.of(recovery), UIDS);
+    daemon.add(FIRST, "alice", SECRET);
+    daemon.add(SECOND, "alice", SECRET);
+    await(() -> told().endsWith(line(SECOND)));
+    try (Stream<Path> files = Files.list(recovery)) {
+      assertEquals(0, files.count());
+    }
+  }
+
+  @Test
   void aJobThatCannotBeKeptIsToldAllTheSame() throws IOException {
     Path recovery = dir.resolve("recovery");
     start(hear(), Optional.of(recovery), UIDS);
@@ -122,6 +136,7 @@ class DaemonJobsTest {
   @Test
   void whatIsNotAJobsLineIsNotTold() throws IOException {
     Path recovery = Files.createDirectory(dir.resolve("recovery"));
+    Files.setPosixFilePermissions(recovery, PosixFilePermissions.fromString("rwx------"));
     Files.writeString(recovery.resolve(FIRST.toString()), line(FIRST).strip());
     Files.writeString(recovery.resolve(SECOND.toString()), line(SECOND) + "remove " + FIRST);
     Files.write(recovery.resolve("application_17_0003"), new byte[] {-1, -2});
