@@ -155,6 +155,11 @@ public final class ModelDaemon implements Closeable {
       this.request = request;
     }
 
+    /** Returns the number of the map attempt that is asked for. */
+    public int attempt() {
+      return request.getInt(14 + 16);
+    }
+
     private void say(int kind, byte[] body) throws IOException {
       write(channel, message(kind, request.getLong(6), body));
     }

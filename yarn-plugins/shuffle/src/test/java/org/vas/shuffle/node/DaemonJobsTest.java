@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a NodeManager tells its daemon, and that it waits for nothing of it; the daemon is a script. */
-@Timeout(60)
+@Timeout(120)
 class DaemonJobsTest {
   private static final ApplicationId FIRST = ApplicationId.newInstance(17, 1);
   private static final ApplicationId SECOND = ApplicationId.newInstance(17, 2);
@@ -69,7 +69,7 @@ class DaemonJobsTest {
   }
 
   private static void await(BooleanSupplier isSo) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!isSo.getAsBoolean()) {
       assertTrue(System.nanoTime() < end, "it never was so");
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
@@ -169,8 +169,8 @@ class DaemonJobsTest {
     Path id = Files.writeString(dir.resolve("id"),
         "#!/bin/sh\ntest $1 = slow && exec sleep 1000\necho 1234\n");
     Files.setPosixFilePermissions(id, PosixFilePermissions.fromString("rwx------"));
-    start(hear(), Optional.empty(), new TaskUids(List.of(id.toString()), Duration.ofSeconds(1)));
-    assertTimeout(Duration.ofMillis(800), () -> {
+    start(hear(), Optional.empty(), new TaskUids(List.of(id.toString()), Duration.ofSeconds(4)));
+    assertTimeout(Duration.ofSeconds(2), () -> {
       daemon.add(FIRST, "slow", SECRET);
       daemon.add(SECOND, "alice", SECRET);
     });

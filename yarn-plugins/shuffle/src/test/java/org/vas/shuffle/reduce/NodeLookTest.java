@@ -12,13 +12,18 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.IFile;
 import org.apache.hadoop.mapred.IFileOutputStream;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -91,13 +96,7 @@ class NodeLookTest {
   /** A whole reducer: it fails with the reason, reports no map, and ends in bounded time. */
   @Test
   void theReduceAttemptFailsAndNoMapIsReported() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 1);
-    harness.job.unset("mapreduce.job.map.output.collector.class");
-    harness.job.setClass(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NodeMerge.class,
-        org.apache.hadoop.mapred.ShuffleConsumerPlugin.class);
-    harness.job.set("vas.shuffled.patience", "1s");
-    harness.umbilical.event(
-        ReduceHarness.map(0, 0), org.apache.hadoop.mapred.TaskCompletionEvent.Status.SUCCEEDED);
+    ReduceHarness harness = nodeMerge();
     harness.umbilical.onReport(attempt -> {
       throw new AssertionError("reported " + attempt);
     });
@@ -107,6 +106,47 @@ class NodeLookTest {
       assertTrue(e.getMessage().contains("this node cannot fetch map output, and no map is to blame: "
           + "no other node answers this one"), e.getMessage());
       assertTrue(daemon.asked() >= 2);
+    }
+  }
+
+  private ReduceHarness nodeMerge() throws IOException {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    harness.job.unset("mapreduce.job.map.output.collector.class");
+    harness.job.setClass(
+        MRConfig.SHUFFLE_CONSUMER_PLUGIN, NodeMerge.class, ShuffleConsumerPlugin.class);
+    harness.job.set("vas.shuffled.patience", "1s");
+    harness.umbilical.event(ReduceHarness.map(0, 0), Status.SUCCEEDED);
+    return harness;
+  }
+
+  /** A whole reducer of an encrypted job: what is damaged is reported, and the map's next one merged. */
+  @Test
+  void aDamagedEncryptedOutputIsMadeAgain() throws Exception {
+    setKey();
+    ReduceHarness harness = nodeMerge();
+    harness.job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    FSDataOutputStream plain =
+        CryptoUtils.wrapIfNecessary(harness.job, new FSDataOutputStream(bytes, null));
+    IFile.Writer<Text, Text> writer =
+        new IFile.Writer<>(harness.job, plain, Text.class, Text.class, null, null);
+    writer.append(new Text("key"), new Text("v".repeat(300_000)));
+    writer.close();
+    plain.close();
+    int raw = (int) writer.getRawLength() + CryptoUtils.cryptoPadding(harness.job);
+    byte[] damaged = bytes.toByteArray();
+    damaged[200_000] ^= 1;
+    AtomicInteger reports = new AtomicInteger();
+    harness.umbilical.onReport(attempt -> {
+      if (reports.incrementAndGet() == 1) {
+        harness.umbilical.event(ReduceHarness.map(0, 0), Status.OBSOLETE);
+        harness.umbilical.event(ReduceHarness.map(0, 1), Status.SUCCEEDED);
+      }
+    });
+    try (ModelDaemon daemon = new ModelDaemon(dir, harness.job, (number, answers) ->
+        answers.serve(answers.attempt() == 0 ? damaged : bytes.toByteArray(), raw))) {
+      assertEquals(1, harness.run().size());
+      assertTrue(reports.get() > 0 && daemon.asked() > 2);
     }
   }
 
@@ -138,11 +178,7 @@ class NodeLookTest {
   /** Returns a segment as stock's map writes it. */
   private byte[] encrypted(int rawBytes) throws IOException {
     job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
-    Credentials credentials = new Credentials();
-    byte[] key = new byte[16];
-    new Random(1).nextBytes(key);
-    TokenCache.setEncryptedSpillKey(key, credentials);
-    UserGroupInformation.getCurrentUser().addCredentials(credentials);
+    setKey();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     FSDataOutputStream plain = CryptoUtils.wrapIfNecessary(job, new FSDataOutputStream(bytes, null));
     IFileOutputStream checked = new IFileOutputStream(plain);
@@ -152,5 +188,13 @@ class NodeLookTest {
     checked.finish();
     plain.close();
     return bytes.toByteArray();
+  }
+
+  private static void setKey() throws IOException {
+    Credentials credentials = new Credentials();
+    byte[] key = new byte[16];
+    new Random(1).nextBytes(key);
+    TokenCache.setEncryptedSpillKey(key, credentials);
+    UserGroupInformation.getCurrentUser().addCredentials(credentials);
   }
 }
