@@ -5,7 +5,7 @@ use crate::jobs::Job;
 use crate::link::{greet, malformed, receive, sealed, End, Received};
 use crate::names::JobKey;
 use crate::peers::{Answer, Answered, Call, Peer, Peers};
-use crate::reach::{Failed, Reach};
+use crate::reach::{is_own, Failed, Reach};
 use crate::served::plain;
 use crate::supplier::STACK;
 use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
@@ -119,11 +119,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_all(&mut self, stream: &TcpStream) -> io::Result<()> {
-        let mut is_proven = false;
+        let (is_other, mut is_proven) = (!is_own(stream), false);
         loop {
             let accept = if is_proven { Accept::Answers } else { Accept::SmallAnswers };
             let received = receive(&mut &*stream, accept)?;
-            self.reach.heard(stream);
+            if is_other {
+                self.reach.heard();
+            }
             self.peer.heard();
             is_proven |= self.take(received, stream)?;
         }

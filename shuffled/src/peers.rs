@@ -82,7 +82,6 @@ pub struct State {
     pub stream: Option<Arc<TcpStream>>,
     pub failed: Option<Refused>,
     heard: Instant,
-    stuck: usize,
     used: u64,
 }
 
@@ -158,7 +157,7 @@ impl Peers {
             if sign.is_some_and(|at| at.elapsed() > self.pace.silent) {
                 let why = format!("{}: no sign of progress for {} s", peer.host, self.pace.silent.as_secs());
                 let refused = Refused::new(Refusal::Unreachable, why);
-                peer.is_stuck(&refused);
+                peer.check(self.pace.silent, &refused);
                 return Err(refused);
             }
             // One that waits for its turn moves on as long as the connection does.
@@ -176,13 +175,6 @@ impl Peers {
     #[cfg(test)]
     pub fn count(&self) -> usize {
         self.table().peers.len()
-    }
-
-    /// Ends all connections.
-    #[cfg(test)]
-    pub fn close_all(&self) {
-        let all: Vec<_> = self.table().peers.values().cloned().collect();
-        all.iter().for_each(|peer| peer.fail(&Refused::new(Refusal::Unreachable, "closed")));
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -279,7 +271,6 @@ impl Peer {
             stream: None,
             failed: None,
             heard: Instant::now(),
-            stuck: 0,
             used: 0,
         };
         Peer { host: host.to_owned(), owner, state: Mutex::new(state), changed: Condvar::new() }
@@ -314,12 +305,13 @@ impl Peer {
         }
     }
 
-    fn is_stuck(&self, refused: &Refused) {
-        let stuck = {
-            let mut state = self.lock();
-            state.stuck += 1;
-            state.stuck
+    /// Ends the connection if many of its requests show no progress.
+    fn check(&self, silent: Duration, refused: &Refused) {
+        let is_stuck = |flight: &peer_link::Flight| match flight {
+            peer_link::Flight::Ask(call) => call.signs.last().is_some_and(|at| at.elapsed() > silent),
+            peer_link::Flight::Auth(_) => false,
         };
+        let stuck = self.lock().flights.values().filter(|flight| is_stuck(flight)).count();
         if stuck >= MOST_STUCK {
             self.fail(refused);
         }

@@ -6,6 +6,7 @@ use crate::jobs::Job;
 use crate::link::{greet, malformed, receive, sealed, End, Received, Until};
 use crate::names::JobKey;
 use crate::outputs::Output;
+use crate::reach::is_own;
 use crate::supplier::{Answer, Disk, Supplier, Work, STACK};
 use crate::wire::{Accept, Malformed, Message, Refusal, Refused, Request, MAC};
 use std::collections::HashMap;
@@ -116,10 +117,13 @@ impl Served<'_> {
     }
 
     fn take_all(&mut self, stream: &TcpStream) -> io::Result<()> {
+        let is_other = !is_own(stream);
         loop {
             match receive(&mut &*stream, Accept::Requests) {
                 Ok(received) => {
-                    self.supplier.reach.heard(stream);
+                    if is_other {
+                        self.supplier.reach.heard();
+                    }
                     self.take(received)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
