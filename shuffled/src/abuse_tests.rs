@@ -21,7 +21,8 @@ fn a_disk_that_hangs_shows_no_progress() {
     fn for_ever() {
         thread::sleep(Duration::from_secs(3600));
     }
-    let pace = Pace { tick: Duration::from_millis(20), silent: Duration::from_millis(200), block: for_ever, ..Pace::default() };
+    let (tick, silent) = (Duration::from_millis(20), Duration::from_millis(200));
+    let pace = Pace { tick, silent, block: for_ever, ..Pace::default() };
     let node = Node::at(2, pace);
     node.site.write(0, &[vec![3; 1000]]);
     thread::scope(|scope| {

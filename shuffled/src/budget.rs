@@ -22,7 +22,8 @@ pub struct Reserved {
 
 impl Budget {
     pub fn new(bytes: u64) -> Arc<Budget> {
-        Arc::new(Budget { shares: Mutex::new(Shares::new(bytes)), freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
+        let shares = Mutex::new(Shares::new(bytes));
+        Arc::new(Budget { shares, freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
     }
 
     /// Waits until so many bytes are free, and within the shares of job and user; more bytes than

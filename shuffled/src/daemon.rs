@@ -170,7 +170,8 @@ mod tests {
         for length in [LONGEST_LINE - 5, LONGEST_LINE, LONGEST_LINE + 1, LONGEST_LINE + 2, 5 * LONGEST_LINE] {
             let text = format!("{}{}{}{}", right(1), "x".repeat(length), right(2), right(3));
             obey(&mut text.as_bytes(), &jobs, &outputs).unwrap();
-            let known: Vec<bool> = (1..4).map(|number| jobs.get(crate::names::JobKey { cluster: 17, number }).is_some()).collect();
+            let is_known = |number| jobs.get(crate::names::JobKey { cluster: 17, number }).is_some();
+            let known: Vec<bool> = (1..4).map(is_known).collect();
             assert_eq!(known, [true, false, true], "{length}");
             obey(&mut "remove application_17_0001\nremove application_17_0003".as_bytes(), &jobs, &outputs).unwrap();
             assert_eq!(jobs.count(), 0);

@@ -156,7 +156,8 @@ mod tests {
         for bit in 0..8 * right.len() {
             let mut wrong = right.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
-            let result = receive(&mut &wrong[..], Accept::Answers).and_then(|got| got.verify(&session, Way::Answered, 4));
+            let got = receive(&mut &wrong[..], Accept::Answers);
+            let result = got.and_then(|got| got.verify(&session, Way::Answered, 4));
             assert!(result.is_err(), "bit {bit}");
         }
     }

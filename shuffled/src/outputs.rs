@@ -172,7 +172,8 @@ impl LocalDir {
     }
 
     fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<Option<File>, Refused> {
-        let here = |refused: Refused| Refused { text: format!("{} in {}", refused.text, self.path.display()), ..refused };
+        let path = self.path.display();
+        let here = |refused: Refused| Refused { text: format!("{} in {path}", refused.text), ..refused };
         let Some(_call) = self.begin() else {
             return Err(here(Refused::new(Refusal::Sick, format!("{name}: the disk does not answer"))));
         };

@@ -143,7 +143,9 @@ impl Peers {
     }
 
     // Whatever ends the connection answers. A request that shows no progress while others do is left.
-    fn wait(&self, peer: &Peer, answer: &Receiver<Answer>, signs: &Signs, progress: &mut dyn FnMut() -> bool) -> Answer {
+    fn wait(
+        &self, peer: &Peer, answer: &Receiver<Answer>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
+    ) -> Answer {
         let mut told = Instant::now();
         loop {
             match answer.recv_timeout(self.pace.tick) {

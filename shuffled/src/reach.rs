@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn errors_of_this_side_are_not_the_other_nodes() {
-        for errno in [Errno::NETUNREACH, Errno::NETDOWN, Errno::MFILE, Errno::ADDRNOTAVAIL, Errno::ACCESS, Errno::PERM] {
+        use Errno as E;
+        for errno in [E::NETUNREACH, E::NETDOWN, E::MFILE, E::ADDRNOTAVAIL, E::ACCESS, E::PERM] {
             assert_eq!(blame(&errno.into()), Blame::Ours, "{errno}");
         }
         assert_eq!(blame(&io::ErrorKind::TimedOut.into()), Blame::Open);
