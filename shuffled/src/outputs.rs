@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Outputs that are open at most, and bytes of their indexes. Jobs and users have fair shares.
-const MOST_OPEN: u64 = 512;
+const MOST_OPEN: u64 = 1024;
 const MOST_INDEX_BYTES: u64 = 64 << 20;
 /// When a call on a disk counts as one that hangs, and with how many the disk is left alone.
 const HANGING: Duration = Duration::from_secs(5);
