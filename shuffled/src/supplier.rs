@@ -21,6 +21,7 @@ use rustix::fs::Advice;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, TcpListener};
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -231,9 +232,11 @@ impl Supplier {
 
     fn read_batch(&self, disk: &Disk, batch: Vec<Range<Work>>) {
         if let (Some(first), Some(end)) = (batch.first(), batch.iter().map(|r| r.offset + r.length).max()) {
-            let length = std::num::NonZeroU64::new(end - first.offset);
-            // Advice only: where it is not taken, the reads below bring the bytes.
-            let _ = rustix::fs::fadvise(&first.ticket.output.file, first.offset, length, Advice::WillNeed);
+            // Advice only: where it is not taken, the reads below bring the bytes. Without a length it would be
+            // about the rest of the file.
+            if let length @ Some(_) = NonZeroU64::new(end - first.offset) {
+                let _ = rustix::fs::fadvise(&first.ticket.output.file, first.offset, length, Advice::WillNeed);
+            }
         }
         for range in batch {
             let mut work = range.ticket;
