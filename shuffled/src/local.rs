@@ -9,6 +9,7 @@ use crate::metrics::Metrics;
 use crate::names::JobKey;
 use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
+use crate::sockets::wait_after;
 use crate::supplier::STACK;
 use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request};
 use std::collections::BTreeSet;
@@ -46,9 +47,12 @@ impl Local {
     /// Accepts connections for ever.
     pub fn listen(self: &Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming() {
-            let Ok(stream) = stream else {
-                thread::sleep(Duration::from_millis(100));
-                continue;
+            let stream = match stream {
+                Ok(stream) => stream,
+                Err(error) => {
+                    wait_after(&error);
+                    continue;
+                }
             };
             let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else { continue };
             let (uid, stream) = (peer.uid.as_raw(), Arc::new(stream));

@@ -8,11 +8,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The directory of the socket below a local directory, and the socket's name.
 const DIRECTORY: &str = "vas-shuffled";
 const SOCKET: &str = "socket";
 const BACKLOG: i32 = 1024;
+const SHORT_OF_MEANS: Duration = Duration::from_millis(100);
 
 /// Listens at an address. `[::]` takes IPv4 too, whatever the kernel's default is; where the kernel has
 /// no IPv6 it is `0.0.0.0`.
@@ -52,6 +54,16 @@ fn is_without_ipv6(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL))
+}
+
+/// Waits after an error of accept: until others end where means are short, not at all where only the one
+/// that came is gone. Whoever connects and goes away is not to keep others waiting.
+pub fn wait_after(error: &io::Error) {
+    use rustix::io::Errno as E;
+    let errno = error.raw_os_error().map(E::from_raw_os_error);
+    if !matches!(errno, Some(E::CONNABORTED | E::CONNRESET | E::PROTO | E::INTR | E::HOSTUNREACH | E::NETUNREACH)) {
+        std::thread::sleep(SHORT_OF_MEANS);
+    }
 }
 
 /// The socket of a local directory.
@@ -140,6 +152,15 @@ mod tests {
         let listener = listen_by(SocketAddr::from(([0u16; 8], 0)), only_ipv4).unwrap();
         assert!(TcpStream::connect(("127.0.0.1", listener.local_addr().unwrap().port())).is_ok());
         assert!(listen_by("[::1]:0".parse().unwrap(), only_ipv4).is_err(), "another address was asked for");
+    }
+
+    #[test]
+    fn one_who_goes_away_keeps_nobody_waiting() {
+        let begun = std::time::Instant::now();
+        (0..1000).for_each(|_| wait_after(&rustix::io::Errno::CONNABORTED.into()));
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        wait_after(&rustix::io::Errno::MFILE.into());
+        assert!(begun.elapsed() >= SHORT_OF_MEANS);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::auth::Session;
 use crate::pace::Pace;
 use crate::reach::Reach;
 use crate::shares::Payer;
+use crate::sockets::wait_after;
 use crate::wire::{Ask, Message, Refusal, Refused};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
@@ -171,10 +172,12 @@ impl Supplier {
     /// Accepts connections for ever.
     pub fn listen(self: &Arc<Self>, listener: &TcpListener) {
         for stream in listener.incoming() {
-            let Ok(stream) = stream else {
-                // Out of descriptors, most likely: others have to end first.
-                thread::sleep(Duration::from_millis(100));
-                continue;
+            let stream = match stream {
+                Ok(stream) => stream,
+                Err(error) => {
+                    wait_after(&error);
+                    continue;
+                }
             };
             let Ok(address) = stream.peer_addr() else { continue };
             let stream = Arc::new(stream);
