@@ -88,7 +88,7 @@ fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io:
             return Ok(());
         }
         // The node need not answer first: what follows is refused if the proof is.
-        if !state.proofs.get(&key).is_some_and(|proof| proof.job.as_ptr() == Arc::as_ptr(&call.job)) {
+        if state.proofs.get(&key).is_none_or(|proof| proof.job.as_ptr() != Arc::as_ptr(&call.job)) {
             let session = Arc::new(transcript.session(&call.job.secret, key));
             state.proofs.retain(|_, proof| proof.job.strong_count() > 0);
             state.proofs.insert(key, Proof { job: Arc::downgrade(&call.job), session, is_mutual: false });

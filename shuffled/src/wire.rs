@@ -221,7 +221,7 @@ impl Message {
                     end -= 1;
                 }
                 out.push(refused.why as u8);
-                out.extend(refused.text[..end].as_bytes());
+                out.extend(&refused.text.as_bytes()[..end]);
                 REFUSED
             }
             Message::Working => WORKING,
