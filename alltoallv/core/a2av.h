@@ -15,7 +15,14 @@ enum a2av_error { A2AV_NO_MEMORY = 1 << 29, A2AV_WRONG_SIZE, A2AV_BAD_MESSAGE };
 
 enum { A2AV_BATCH_MAX = 32 };
 
-enum a2av_tag { A2AV_TAG_ROUND = 1, A2AV_TAG_REST, A2AV_TAG_DIRECT, A2AV_TAG_SIZE };
+enum a2av_tag {
+    A2AV_TAG_ROUND = 1,
+    A2AV_TAG_REST,
+    A2AV_TAG_DIRECT,
+    A2AV_TAG_SIZE,
+    A2AV_TAG_UP,  /* inside a node: to a leader */
+    A2AV_TAG_DOWN /* inside a node: from a leader */
+};
 
 enum a2av_algorithm {
     A2AV_LINEAR,    /* every message posted at once */
@@ -24,8 +31,19 @@ enum a2av_algorithm {
     A2AV_TWO_PHASE, /* Bruck's rounds: lengths, then data; memory P x the largest block */
     A2AV_TUNA,      /* two-phase with a radix */
     A2AV_SLOAV2,    /* one message a round; large blocks go direct */
+    A2AV_SLOAVX,    /* SLOAV between leaders of nodes, and a binomial tree inside a node */
+    A2AV_SLOAV2X,   /* SLOAV2 between several leaders of each node */
     A2AV_ALGORITHMS
 };
+
+/* Memory that the ranks of one node share: a part for each, by growing rank, zero at first. A
+ * part has a2av_window_bytes() bytes and begins at a multiple of 64. */
+struct a2av_window {
+    unsigned char *const *parts;
+};
+
+/* The bytes of one part for a node of so many ranks. */
+size_t a2av_window_bytes(int members);
 
 /* How messages travel. A ticket is the transport's number of an operation that was started; each
  * is waited for exactly once. Messages of one sender with one tag arrive in the order sent. */
@@ -37,6 +55,14 @@ struct a2av_transport {
                    int *ticket);
     /* received: number of bytes that came, for a receive; may be NULL. */
     int (*wait)(struct a2av_transport *, int ticket, size_t *received);
+    /* For the algorithms with leaders: the node of each rank, from 0 without gaps, equal on all
+     * ranks; NULL says that each rank is alone. */
+    const int *node_of;
+    /* NULL on all ranks of a node where they share no memory: then messages do its work. */
+    const struct a2av_window *window;
+    /* Lets messages and the other ranks of the node get on; called while a rank waits for what
+     * another writes into the window. Only needed with one. */
+    int (*pause)(struct a2av_transport *);
 };
 
 /* One call: for each rank what it gets of us and what we get of it. Never written through `send`;
@@ -52,8 +78,9 @@ struct a2av_job {
 struct a2av_settings {
     enum a2av_algorithm algorithm;
     int radix;           /* 2 .. ranks; A2AV_SLOAV and A2AV_TWO_PHASE take 2 whatever it is */
+    int leaders;         /* SLOAV2x: of a node; no more than the smallest node has ranks */
     int batch;           /* messages of one digit position that are in flight at once, 1 .. A2AV_BATCH_MAX */
-    size_t direct_bytes; /* SLOAV2: blocks above this never relay */
+    size_t direct_bytes; /* SLOAV2, SLOAV2x: blocks above this never relay */
     size_t eager_bytes;  /* SLOAV2: what the first message of a round carries at most, >= 64 */
     size_t piece_bytes;  /* the largest single message; a larger block travels in several */
 };
@@ -82,5 +109,8 @@ struct a2av_settings a2av_default_settings(void);
 /* The name by which users choose an algorithm, and back: -1 for a name that is not one. */
 const char *a2av_name(enum a2av_algorithm);
 int a2av_by_name(const char *);
+
+/* Whether the algorithm asks the transport for nodes. */
+bool a2av_has_leaders(enum a2av_algorithm);
 
 #endif

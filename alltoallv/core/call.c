@@ -25,12 +25,13 @@ static size_t piece(const struct a2av_call *call, size_t left)
 int a2av_start_send(struct a2av_call *call, const void *bytes, size_t count, int to, int tag)
 {
     const unsigned char *at = bytes;
+    int peer = a2av_peer(call, to);
     size_t now;
     do {
         int *ticket, error = add_ticket(&call->flight, &ticket);
         now = piece(call, count);
         if (!error)
-            error = call->transport->send(call->transport, at, now, to, tag, ticket);
+            error = call->transport->send(call->transport, at, now, peer, tag, ticket);
         if (error)
             return error;
         call->flight.count++;
@@ -44,12 +45,13 @@ int a2av_start_send(struct a2av_call *call, const void *bytes, size_t count, int
 int a2av_start_receive(struct a2av_call *call, void *bytes, size_t count, int from, int tag)
 {
     unsigned char *at = bytes;
+    int peer = a2av_peer(call, from);
     size_t now;
     do {
         int *ticket, error = add_ticket(&call->flight, &ticket);
         now = piece(call, count);
         if (!error)
-            error = call->transport->receive(call->transport, at, now, from, tag, ticket);
+            error = call->transport->receive(call->transport, at, now, peer, tag, ticket);
         if (error)
             return error;
         call->flight.count++;
@@ -96,6 +98,38 @@ int a2av_deliver(struct a2av_call *call, int source, const unsigned char *bytes,
         return A2AV_WRONG_SIZE;
     a2av_copy(call->job->receive[source], bytes, count);
     return 0;
+}
+
+int a2av_arrive(struct a2av_call *call, int source, const unsigned char *bytes, uint64_t count)
+{
+    if (call->arrive)
+        return call->arrive(call, source, bytes, count);
+    if (call->job->receive_bytes[source] > call->limit)
+        return count == 0 ? 0 : A2AV_WRONG_SIZE;
+    return a2av_deliver(call, source, bytes, count);
+}
+
+static int of_class(const struct a2av_call *call, const struct a2av_round *round, int radix, int by)
+{
+    while (by < call->ranks && call->classes > 1 && by % call->classes != call->class)
+        by = a2av_next_distance(round, radix, call->ranks, by);
+    return by;
+}
+
+int a2av_first_block(const struct a2av_call *call, const struct a2av_round *round, int radix)
+{
+    return of_class(call, round, radix, a2av_first_distance(round));
+}
+
+int a2av_next_block(const struct a2av_call *call, const struct a2av_round *round, int radix,
+                    int distance)
+{
+    return of_class(call, round, radix, a2av_next_distance(round, radix, call->ranks, distance));
+}
+
+int a2av_peer(const struct a2av_call *call, int rank)
+{
+    return call->peers ? call->peers[rank] : rank;
 }
 
 int a2av_copy_own(struct a2av_call *call)

@@ -4,12 +4,19 @@
 
 #include "a2av.h"
 #include "arena.h"
+#include "schedule.h"
 
 /* Operations that were started and not waited for. */
 struct a2av_flight {
     int *tickets;
     size_t count, room;
 };
+
+struct a2av_call;
+
+/* Takes a block that has arrived; `bytes` are only there during the call. */
+typedef int a2av_arrival(struct a2av_call *, int source, const unsigned char *bytes,
+                         uint64_t count);
 
 struct a2av_call {
     struct a2av_transport *transport;
@@ -20,7 +27,13 @@ struct a2av_call {
     struct a2av_flight flight;
     struct a2av_arena arena;
     size_t kept; /* a2av_exchange leaves so many of the flight in it */
+    size_t limit; /* blocks of more bytes do not relay */
     int rank, ranks;
+    /* Of a call between leaders, where `rank` and `ranks` are nodes. */
+    const int *peers;   /* the transport's rank of each; NULL: the same number */
+    int class, classes; /* only distances with this remainder travel; 0 classes: all do */
+    a2av_arrival *arrive; /* NULL: to where the job says */
+    void *arrive_self;
 };
 
 /* Start sending or receiving a block, in pieces if it is large; an empty one is one message.
@@ -43,6 +56,16 @@ int a2av_copy_own(struct a2av_call *);
  * the caller expects of that rank. */
 int a2av_deliver(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
 
+/* Takes a block that came by relays: a rank's that is above the limit must be empty. */
+int a2av_arrive(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
+
+/* The first distance that travels in a round of this call, and the one after; ranks if none. */
+int a2av_first_block(const struct a2av_call *, const struct a2av_round *, int radix);
+int a2av_next_block(const struct a2av_call *, const struct a2av_round *, int radix, int distance);
+
+/* The transport's number of one of the call's ranks. */
+int a2av_peer(const struct a2av_call *, int rank);
+
 /* memcpy that takes NULL for nothing. */
 void a2av_copy(void *to, const void *from, size_t count);
 
@@ -54,5 +77,7 @@ int a2av_run_pairwise(struct a2av_call *);
 int a2av_run_sloav(struct a2av_call *);
 int a2av_run_tuna(struct a2av_call *, int radix);
 int a2av_run_sloav2(struct a2av_call *);
+int a2av_run_sloavx(struct a2av_call *);
+int a2av_run_sloav2x(struct a2av_call *);
 
 #endif

@@ -19,8 +19,8 @@ static size_t blocks_of(const struct a2av_call *call, const struct a2av_round *r
     size_t blocks = 0;
     int radix = call->state->radix;
     *payload = 0;
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
+         by = a2av_next_block(call, round, radix, by)) {
         *payload += slots[by].count;
         blocks++;
     }
@@ -32,8 +32,8 @@ static unsigned char *write_lengths(const struct a2av_call *call, const struct a
                                     const struct a2av_slot *slots, unsigned char *at)
 {
     struct a2av_length_writer writer = {.at = at};
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, call->state->radix, call->ranks, by))
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
+         by = a2av_next_block(call, round, call->state->radix, by))
         a2av_write_length(&writer, slots[by].count);
     a2av_end_lengths(&writer);
     return writer.at;
@@ -66,8 +66,8 @@ int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
     }
     out->bytes[0] = (unsigned char)((repeat ? REPEAT : 0) | (more ? MORE : 0));
     unsigned char *at = lengths + count;
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
+         by = a2av_next_block(call, round, call->state->radix, by)) {
         a2av_copy(at, slots[by].bytes, slots[by].count);
         at += slots[by].count;
     }
@@ -106,9 +106,7 @@ static int take_block(struct a2av_call *call, struct a2av_slot *slot,
         return 0;
     }
     int source = a2av_rank_before(call->rank, by, call->ranks);
-    if (call->job->receive_bytes[source] > call->settings->direct_bytes)
-        return count == 0 ? 0 : A2AV_WRONG_SIZE;
-    return a2av_deliver(call, source, bytes, count);
+    return a2av_arrive(call, source, bytes, count);
 }
 
 /* Finds the lengths in a message, or in memory if they are those of the previous call. */
@@ -127,8 +125,8 @@ static int find_lengths(const struct a2av_call *call, const struct a2av_round *r
     }
     *reader = (struct a2av_length_reader){message + prefix, message + total, 0};
     struct a2av_length_reader ahead = *reader;
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
+         by = a2av_next_block(call, round, call->state->radix, by)) {
         uint64_t ignored;
         int error = a2av_read_length(&ahead, &ignored);
         if (error)
@@ -143,10 +141,10 @@ int a2av_take_apart(struct a2av_call *call, struct a2av_slot *slots,
                     const unsigned char *message, size_t total)
 {
     struct a2av_length_reader reader;
-    const unsigned char *at, *end = message + total;
+    const unsigned char *at = message, *end = message + total;
     int error = find_lengths(call, round, last, message, total, &reader, &at);
-    for (int by = a2av_first_distance(round); by < call->ranks && !error;
-         by = a2av_next_distance(round, call->state->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks && !error;
+         by = a2av_next_block(call, round, call->state->radix, by)) {
         uint64_t count;
         error = a2av_read_length(&reader, &count);
         if (!error && count > (size_t)(end - at))

@@ -20,4 +20,7 @@ int a2av_total_of(const struct a2av_settings *, const unsigned char *first, size
 int a2av_take_apart(struct a2av_call *, struct a2av_slot *, const struct a2av_round *,
                     struct a2av_header *last, const unsigned char *message, size_t total);
 
+/* Runs the rounds of SLOAV2 on a table. */
+int a2av_sloav2_rounds(struct a2av_call *, struct a2av_slot *);
+
 #endif

@@ -1,23 +1,22 @@
 #include "relay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef uint32_t a2av_wire_length;
 
-int a2av_start_large(struct a2av_call *call, size_t limit)
+int a2av_start_large(struct a2av_call *call)
 {
     const struct a2av_job *job = call->job;
     int error = 0;
     for (int by = 1; by < call->ranks && !error; by++) {
         int from = a2av_rank_before(call->rank, by, call->ranks);
-        if (job->receive_bytes[from] > limit)
+        if (job->receive_bytes[from] > call->limit)
             error = a2av_start_receive(call, job->receive[from], job->receive_bytes[from], from,
                                        A2AV_TAG_DIRECT);
     }
     for (int by = 1; by < call->ranks && !error; by++) {
         int to = a2av_rank_after(call->rank, by, call->ranks);
-        if (job->send_bytes[to] > limit) {
+        if (job->send_bytes[to] > call->limit) {
             call->counts->payload_bytes += job->send_bytes[to];
             error = a2av_start_send(call, job->send[to], job->send_bytes[to], to,
                                     A2AV_TAG_DIRECT);
@@ -31,8 +30,8 @@ size_t a2av_blocks_of_round(const struct a2av_call *call, const struct a2av_rela
 {
     size_t blocks = 0;
     *payload = 0;
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, relay->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks;
+         by = a2av_next_block(call, round, relay->radix, by)) {
         *payload += relay->slots[by].count;
         blocks++;
     }
@@ -43,8 +42,8 @@ void a2av_write_round(const struct a2av_call *call, const struct a2av_relay *rel
                       const struct a2av_round *round, unsigned char *lengths,
                       unsigned char *data)
 {
-    for (int by = a2av_first_distance(round); by < call->ranks;
-         by = a2av_next_distance(round, relay->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks;
+         by = a2av_next_block(call, round, relay->radix, by)) {
         const struct a2av_slot *slot = &relay->slots[by];
         a2av_wire_length length = (a2av_wire_length)slot->count;
         memcpy(lengths, &length, sizeof length);
@@ -69,26 +68,17 @@ size_t a2av_data_bytes(const unsigned char *lengths, size_t blocks)
     return sum;
 }
 
-/* The length that a block must have which came from a rank by relays. */
-static int deliver(struct a2av_call *call, int by, const unsigned char *data, size_t count)
-{
-    int source = a2av_rank_before(call->rank, by, call->ranks);
-    if (call->job->receive_bytes[source] > A2AV_RELAY_LARGEST)
-        return count == 0 ? 0 : A2AV_WRONG_SIZE;
-    return a2av_deliver(call, source, data, count);
-}
-
 int a2av_read_round(struct a2av_call *call, const struct a2av_relay *relay,
                     const struct a2av_round *round, const unsigned char *lengths,
                     const unsigned char *data)
 {
     size_t i = 0;
     int error = 0;
-    for (int by = a2av_first_distance(round); by < call->ranks && !error;
-         by = a2av_next_distance(round, relay->radix, call->ranks, by)) {
+    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks && !error;
+         by = a2av_next_block(call, round, relay->radix, by)) {
         size_t count = length_at(lengths, i++);
         if (a2av_arrives(round, relay->radix, by)) {
-            error = deliver(call, by, data, count);
+            error = a2av_arrive(call, a2av_rank_before(call->rank, by, call->ranks), data, count);
         } else {
             unsigned char *kept = count ? relay->keep(call, relay->self, by, count) : NULL;
             if (count && !kept)
@@ -105,7 +95,6 @@ void a2av_relay_free(struct a2av_call *call, struct a2av_relay *relay)
 {
     a2av_note_scratch(call, (size_t)call->ranks * sizeof *relay->slots + call->arena.held +
                                 relay->out.room + relay->in.room);
-    free(relay->slots);
     a2av_buffer_free(&relay->out);
     a2av_buffer_free(&relay->in);
 }

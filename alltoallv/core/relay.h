@@ -20,8 +20,8 @@ struct a2av_relay {
     struct a2av_buffer out, in;
 };
 
-/* Starts the messages of the blocks above `limit`, straight to where they go. */
-int a2av_start_large(struct a2av_call *, size_t limit);
+/* Starts the messages of the blocks above the limit, straight to where they go. */
+int a2av_start_large(struct a2av_call *);
 
 /* The number of blocks of a round, and their bytes. */
 size_t a2av_blocks_of_round(const struct a2av_call *, const struct a2av_relay *,
@@ -38,6 +38,10 @@ size_t a2av_data_bytes(const unsigned char *lengths, size_t blocks);
 int a2av_read_round(struct a2av_call *, const struct a2av_relay *, const struct a2av_round *,
                     const unsigned char *lengths, const unsigned char *data);
 
+/* Gives the buffers back; the table is the caller's. */
 void a2av_relay_free(struct a2av_call *, struct a2av_relay *);
+
+/* Runs the rounds of SLOAV on a table. */
+int a2av_sloav_rounds(struct a2av_call *, struct a2av_slot *);
 
 #endif

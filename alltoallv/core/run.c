@@ -6,6 +6,7 @@
 static const char *const NAMES[A2AV_ALGORITHMS] = {
     [A2AV_LINEAR] = "linear",       [A2AV_PAIRWISE] = "pairwise", [A2AV_SLOAV] = "sloav",
     [A2AV_TWO_PHASE] = "two-phase", [A2AV_TUNA] = "tuna",         [A2AV_SLOAV2] = "sloav2",
+    [A2AV_SLOAVX] = "sloavx",       [A2AV_SLOAV2X] = "sloav2x",
 };
 
 const char *a2av_name(enum a2av_algorithm algorithm)
@@ -21,11 +22,17 @@ int a2av_by_name(const char *name)
     return -1;
 }
 
+bool a2av_has_leaders(enum a2av_algorithm algorithm)
+{
+    return algorithm == A2AV_SLOAVX || algorithm == A2AV_SLOAV2X;
+}
+
 struct a2av_settings a2av_default_settings(void)
 {
     return (struct a2av_settings){
         .algorithm = A2AV_SLOAV2,
         .radix = 2,
+        .leaders = 2,
         .batch = 8,
         .direct_bytes = 1024,
         .eager_bytes = 8 * 1024,
@@ -47,6 +54,10 @@ static int run_algorithm(struct a2av_call *call)
         return a2av_run_tuna(call, 2);
     case A2AV_TUNA:
         return a2av_run_tuna(call, radix < call->ranks ? radix : (call->ranks > 2 ? call->ranks : 2));
+    case A2AV_SLOAVX:
+        return a2av_run_sloavx(call);
+    case A2AV_SLOAV2X:
+        return a2av_run_sloav2x(call);
     default:
         return a2av_run_sloav2(call);
     }

@@ -6,6 +6,7 @@
  * another algorithm by what it alone receives: the ranks could disagree, and wait for ever. */
 #include "relay.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LENGTH_BYTES = sizeof(uint32_t), NUMBER_BYTES = sizeof(uint32_t) };
@@ -66,24 +67,35 @@ static int run_round(struct a2av_call *call, struct a2av_relay *relay,
     return a2av_read_round(call, relay, round, lengths, relay->in.bytes + head);
 }
 
-int a2av_run_sloav(struct a2av_call *call)
+int a2av_sloav_rounds(struct a2av_call *call, struct a2av_slot *slots)
 {
-    struct a2av_relay relay = {.radix = 2, .keep = keep};
+    struct a2av_relay relay = {.slots = slots, .radix = 2, .keep = keep};
     struct a2av_round round;
-    relay.slots = a2av_slots_of(call, A2AV_RELAY_LARGEST);
-    if (!relay.slots)
-        return A2AV_NO_MEMORY;
-    int error = a2av_start_large(call, A2AV_RELAY_LARGEST);
-    call->kept = call->flight.count;
+    int error = 0;
     for (bool more = a2av_first_round(&round, call->ranks); more && !error;
          more = a2av_next_round(&round, relay.radix, call->ranks))
         error = run_round(call, &relay, &round);
+    if (!error)
+        a2av_relay_free(call, &relay);
+    return error;
+}
+
+int a2av_run_sloav(struct a2av_call *call)
+{
+    call->limit = A2AV_RELAY_LARGEST;
+    struct a2av_slot *slots = a2av_slots_of(call);
+    if (!slots)
+        return A2AV_NO_MEMORY;
+    int error = a2av_start_large(call);
+    call->kept = call->flight.count;
+    if (!error)
+        error = a2av_sloav_rounds(call, slots);
     call->kept = 0;
     if (!error)
         error = a2av_copy_own(call);
     if (!error)
         error = a2av_land(call);
     if (!error)
-        a2av_relay_free(call, &relay);
+        free(slots);
     return error;
 }

@@ -16,7 +16,8 @@ static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
     int from = a2av_rank_before(call->rank, by, call->ranks);
     int error = a2av_buffer_reserve(&mail->in, eager);
     if (!error)
-        error = transport->receive(transport, mail->in.bytes, eager, from, A2AV_TAG_ROUND, ticket);
+        error = transport->receive(transport, mail->in.bytes, eager, a2av_peer(call, from),
+                                   A2AV_TAG_ROUND, ticket);
     if (!error)
         error = a2av_compose(call, slots, round, &call->state->sent[round->index], &mail->out,
                              &total);
@@ -44,8 +45,8 @@ static int end_round(struct a2av_call *call, struct a2av_slot *slots,
         size_t now = left < most ? left : most;
         error = a2av_buffer_reserve(&mail->in, total);
         if (!error)
-            error = transport->receive(transport, mail->in.bytes + at, now, from, A2AV_TAG_REST,
-                                       &ticket);
+            error = transport->receive(transport, mail->in.bytes + at, now, a2av_peer(call, from),
+                                       A2AV_TAG_REST, &ticket);
         if (!error)
             error = transport->wait(transport, ticket, NULL);
         at += now;
@@ -62,29 +63,28 @@ static int run_batch(struct a2av_call *call, struct a2av_slot *slots, struct a2a
 {
     struct a2av_round rounds[A2AV_BATCH_MAX];
     int tickets[A2AV_BATCH_MAX];
-    int started = 0, weight = next->weight, error = 0;
+    int started = 0, weight = next->weight, error = 0, radix = call->state->radix;
     while (*more && !error && started < call->state->mails && next->weight == weight) {
-        rounds[started] = *next;
-        error = start_round(call, slots, next, &call->state->mail[started], &tickets[started]);
-        started++;
-        *more = a2av_next_round(next, call->state->radix, call->ranks);
+        /* What travels at all is known to both sides: where it is nothing, no message is sent. */
+        if (a2av_first_block(call, next, radix) < call->ranks) {
+            rounds[started] = *next;
+            error = start_round(call, slots, next, &call->state->mail[started], &tickets[started]);
+            started++;
+        }
+        *more = a2av_next_round(next, radix, call->ranks);
     }
     for (int i = 0; i < started && !error; i++)
         error = end_round(call, slots, &rounds[i], &call->state->mail[i], tickets[i]);
     return error;
 }
 
-int a2av_run_sloav2(struct a2av_call *call)
+int a2av_sloav2_rounds(struct a2av_call *call, struct a2av_slot *slots)
 {
     const struct a2av_settings *settings = call->settings;
     int radix = settings->radix < call->ranks ? settings->radix : call->ranks;
     radix = radix < 2 ? 2 : radix;
     int mails = settings->batch < radix - 1 ? settings->batch : radix - 1;
     int error = a2av_state_fit(call->state, radix, a2av_rounds(radix, call->ranks), mails);
-    struct a2av_slot *slots = error ? NULL : a2av_slots_of(call, settings->direct_bytes);
-    if (!slots)
-        return A2AV_NO_MEMORY;
-    error = a2av_start_large(call, settings->direct_bytes);
     /* The sends of a batch end with its receives' partners: they are waited for with the direct
      * ones, but before their buffers are written again. */
     size_t direct = call->flight.count;
@@ -95,6 +95,18 @@ int a2av_run_sloav2(struct a2av_call *call)
         if (!error)
             error = a2av_land_above(call, direct);
     }
+    return error;
+}
+
+int a2av_run_sloav2(struct a2av_call *call)
+{
+    call->limit = call->settings->direct_bytes;
+    struct a2av_slot *slots = a2av_slots_of(call);
+    if (!slots)
+        return A2AV_NO_MEMORY;
+    int error = a2av_start_large(call);
+    if (!error)
+        error = a2av_sloav2_rounds(call, slots);
     if (!error)
         error = a2av_copy_own(call);
     if (!error)

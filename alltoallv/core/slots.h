@@ -10,8 +10,8 @@ struct a2av_slot {
     size_t count;
 };
 
-/* Returns a table of the caller's own blocks, those above `largest` bytes as empty; NULL without
+/* Returns a table of the caller's own blocks, those above the call's limit as empty; NULL without
  * memory. The caller frees it. */
-struct a2av_slot *a2av_slots_of(const struct a2av_call *, size_t largest);
+struct a2av_slot *a2av_slots_of(const struct a2av_call *);
 
 #endif

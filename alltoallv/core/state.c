@@ -38,6 +38,8 @@ void a2av_state_free(struct a2av_state *state)
     if (state) {
         drop_headers(state);
         drop_mails(state);
+        a2av_nodes_free(state->nodes);
+        a2av_state_free(state->leaders);
         free(state);
     }
 }
@@ -63,6 +65,23 @@ int a2av_state_fit(struct a2av_state *state, int radix, int rounds, int mails)
         state->mails = mails;
     }
     return 0;
+}
+
+void a2av_state_of_class(struct a2av_state *state, int class, int classes)
+{
+    if (class != state->class || classes != state->classes)
+        drop_headers(state);
+    state->class = class;
+    state->classes = classes;
+}
+
+int a2av_state_nodes(struct a2av_state *state, const struct a2av_transport *transport)
+{
+    if (!state->leaders)
+        state->leaders = a2av_state_new();
+    if (!state->nodes)
+        state->nodes = a2av_nodes_new(transport);
+    return state->leaders && state->nodes ? 0 : A2AV_NO_MEMORY;
 }
 
 int a2av_remember(struct a2av_header *header, const unsigned char *bytes, size_t count)

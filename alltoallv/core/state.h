@@ -4,6 +4,7 @@
 
 #include "a2av.h"
 #include "arena.h"
+#include "nodes.h"
 
 /* The encoded lengths of a round as they last travelled. */
 struct a2av_header {
@@ -19,13 +20,22 @@ struct a2av_mail {
 
 struct a2av_state {
     int radix, rounds, mails; /* what the arrays were made for */
+    int class, classes;       /* of a leader's: which distances the headers are of */
     struct a2av_header *sent, *received;
     struct a2av_mail *mail;
+    struct a2av_nodes *nodes; /* with leaders: made at the first call */
+    struct a2av_state *leaders; /* of the rounds between them */
 };
 
 /* Makes the arrays fit; forgets the headers if the radix or the number of rounds has changed.
  * Returns 0 or A2AV_NO_MEMORY. */
 int a2av_state_fit(struct a2av_state *, int radix, int rounds, int mails);
+
+/* Forgets the headers unless they are of this class of distances. */
+void a2av_state_of_class(struct a2av_state *, int class, int classes);
+
+/* Makes what the algorithms with leaders need. Returns 0 or A2AV_NO_MEMORY. */
+int a2av_state_nodes(struct a2av_state *, const struct a2av_transport *);
 
 /* Remembers a header that travelled. Returns 0 or A2AV_NO_MEMORY. */
 int a2av_remember(struct a2av_header *, const unsigned char *bytes, size_t count);

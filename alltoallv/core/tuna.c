@@ -89,10 +89,11 @@ int a2av_run_tuna(struct a2av_call *call, int radix)
     struct grid grid = {0};
     struct a2av_relay relay = {.radix = radix, .keep = keep, .self = &grid};
     struct a2av_round round;
-    relay.slots = a2av_slots_of(call, A2AV_RELAY_LARGEST);
+    call->limit = A2AV_RELAY_LARGEST;
+    relay.slots = a2av_slots_of(call);
     if (!relay.slots)
         return A2AV_NO_MEMORY;
-    int error = a2av_start_large(call, A2AV_RELAY_LARGEST);
+    int error = a2av_start_large(call);
     call->kept = call->flight.count;
     if (!error)
         error = make_grid(call, &relay, &grid);
@@ -109,5 +110,6 @@ int a2av_run_tuna(struct a2av_call *call, int radix)
     a2av_relay_free(call, &relay);
     a2av_note_scratch(call, call->counts->scratch_bytes + (size_t)call->ranks * grid.largest);
     free(grid.bytes);
+    free(relay.slots);
     return 0;
 }

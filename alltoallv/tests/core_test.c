@@ -25,6 +25,8 @@ struct shape {
     int ranks, calls;
     size_t bytes, hot; /* of each block; of the one from rank 0 to the last rank, if not 0 */
     bool uneven;       /* block sizes from 0 to bytes */
+    int nodes;         /* 0: none are known */
+    bool shared;       /* the ranks of a node share memory */
     struct a2av_settings settings;
 };
 
@@ -95,10 +97,23 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Runs all ranks; returns what rank 0 counted in the last call. */
-static struct a2av_counts run_all(const struct shape *shape)
+/* Nodes of different size whose ranks are not in a row. */
+static int *nodes_of(const struct shape *shape)
 {
+    int *node_of = malloc((size_t)shape->ranks * sizeof *node_of);
+    for (int rank = 0; rank < shape->ranks; rank++)
+        node_of[rank] = rank < shape->nodes ? rank : (rank * rank + rank / 3) % shape->nodes;
+    return node_of;
+}
+
+/* Runs all ranks; returns what rank 0 counted in the last call. `between`: messages from node to
+ * node in all calls, or NULL. */
+static struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between)
+{
+    int *node_of = shape->nodes ? nodes_of(shape) : NULL;
     struct mailboxes *boxes = mailboxes_new(shape->ranks);
+    if (node_of)
+        mailboxes_put_on_nodes(boxes, node_of, shape->shared);
     struct worker *workers = calloc((size_t)shape->ranks, sizeof *workers);
     pthread_attr_t small;
     pthread_attr_init(&small);
@@ -120,9 +135,17 @@ static struct a2av_counts run_all(const struct shape *shape)
     counts.scratch_bytes = most; /* of any rank */
     pthread_attr_destroy(&small);
     free(workers);
+    if (between)
+        *between = mailboxes_between_nodes(boxes);
     mailboxes_free(boxes);
+    free(node_of);
     CHECK(wrong == 0);
     return counts;
+}
+
+static struct a2av_counts run_all(const struct shape *shape)
+{
+    return run_nodes(shape, NULL);
 }
 
 static struct shape shape_of(int ranks, size_t bytes, enum a2av_algorithm algorithm, int radix)
@@ -190,6 +213,57 @@ static void check_results(void)
             }
 }
 
+/* The algorithms with leaders: nodes of any size, with shared memory and without, strings that
+ * have room in it and others. */
+static void check_leaders(void)
+{
+    const int ranks[] = {2, 5, 9, 17, 24}, nodes[] = {1, 2, 3, 5};
+    for (int i = 0; i < 5 * 4 * 4; i++) {
+        struct shape shape = shape_of(ranks[i % 5], i % 3 ? 60 : 5000, A2AV_SLOAV2X, 2 + i % 2);
+        shape.nodes = nodes[i / 5 % 4] < shape.ranks ? nodes[i / 5 % 4] : shape.ranks;
+        shape.shared = i & 1;
+        shape.uneven = true;
+        shape.calls = 3;
+        shape.settings.leaders = 1 + i % 3;
+        shape.settings.direct_bytes = i % 3 ? 50 : 100000;
+        shape.settings.eager_bytes = 64;
+        shape.settings.piece_bytes = 1000;
+        run_all(&shape);
+        shape.settings.algorithm = A2AV_SLOAVX;
+        run_all(&shape);
+    }
+    /* Strings of more than the window holds. */
+    struct shape large = shape_of(6, 300000, A2AV_SLOAV2X, 2);
+    large.nodes = 2;
+    large.shared = true;
+    large.settings.direct_bytes = SIZE_MAX;
+    run_all(&large);
+    large.settings.algorithm = A2AV_SLOAVX;
+    run_all(&large);
+}
+
+/* Between nodes: a message a round of a leader, and none of the rounds that its class has not. */
+static void check_between_nodes(void)
+{
+    struct shape shape = shape_of(16, 8, A2AV_SLOAV2X, 2);
+    uint64_t between;
+    shape.nodes = 4;
+    shape.calls = 1;
+    shape.settings.leaders = 1;
+    run_nodes(&shape, &between);
+    CHECK(between == 4 * 2);
+    shape.settings.leaders = 2;
+    run_nodes(&shape, &between);
+    CHECK(between == 4 * 3);
+    shape.settings.algorithm = A2AV_SLOAVX;
+    run_nodes(&shape, &between);
+    CHECK(between == 4 * 2 * 2);
+    /* With shared memory nothing else is sent inside a node either. */
+    shape.settings.algorithm = A2AV_SLOAV2X;
+    shape.shared = true;
+    CHECK(run_all(&shape).messages <= 2);
+}
+
 /* SLOAV2 sends one message a round, SLOAV two; the lengths of a second equal call are a byte. */
 static void check_counts(void)
 {
@@ -240,6 +314,8 @@ int main(int argc, char **argv)
             check_schedule(ranks, radix);
     check_schedule(16384, 3);
     check_results();
+    check_leaders();
+    check_between_nodes();
     check_counts();
     check_memory();
     puts("core-test: every check holds");

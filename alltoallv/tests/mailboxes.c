@@ -1,6 +1,7 @@
 #include "mailboxes.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,14 @@ struct box {
     struct letter *first, **last;
     struct wanted wanted[TICKETS];
     int next_ticket;
+    struct a2av_window window;
+    unsigned char **parts; /* of the node's ranks */
+    unsigned char *own_part;
 };
 
 struct mailboxes {
     int ranks;
+    _Atomic uint64_t between;
     struct box *boxes;
 };
 
@@ -42,6 +47,8 @@ static int send_letter(struct a2av_transport *base, const void *bytes, size_t co
     struct letter *letter = malloc(sizeof *letter + count);
     if (!letter)
         return A2AV_NO_MEMORY;
+    if (base->node_of && base->node_of[base->rank] != base->node_of[to])
+        own->all->between++;
     *letter = (struct letter){.from = base->rank, .tag = tag, .count = count};
     if (count > 0)
         memcpy(letter->bytes, bytes, count);
@@ -97,6 +104,13 @@ static int wait_letter(struct a2av_transport *base, int ticket, size_t *received
     return error;
 }
 
+static int give_way(struct a2av_transport *base)
+{
+    (void)base;
+    sched_yield();
+    return 0;
+}
+
 struct mailboxes *mailboxes_new(int ranks)
 {
     struct mailboxes *all = calloc(1, sizeof *all);
@@ -104,7 +118,9 @@ struct mailboxes *mailboxes_new(int ranks)
     all->boxes = calloc((size_t)ranks, sizeof *all->boxes);
     for (int rank = 0; rank < ranks; rank++) {
         struct box *box = &all->boxes[rank];
-        box->base = (struct a2av_transport){rank, ranks, send_letter, want_letter, wait_letter};
+        box->base = (struct a2av_transport){.rank = rank, .size = ranks, .send = send_letter,
+                                             .receive = want_letter, .wait = wait_letter,
+                                             .pause = give_way};
         box->all = all;
         box->last = &box->first;
         pthread_mutex_init(&box->lock, NULL);
@@ -118,6 +134,8 @@ void mailboxes_free(struct mailboxes *all)
     for (int rank = 0; rank < all->ranks; rank++) {
         if (all->boxes[rank].first)
             fprintf(stderr, "rank %d: a message that nobody took\n", rank), abort();
+        free(all->boxes[rank].parts);
+        free(all->boxes[rank].own_part);
         pthread_mutex_destroy(&all->boxes[rank].lock);
         pthread_cond_destroy(&all->boxes[rank].came);
     }
@@ -128,4 +146,33 @@ void mailboxes_free(struct mailboxes *all)
 struct a2av_transport *mailboxes_rank(struct mailboxes *all, int rank)
 {
     return &all->boxes[rank].base;
+}
+
+void mailboxes_put_on_nodes(struct mailboxes *all, const int *node_of, bool shared)
+{
+    for (int rank = 0; rank < all->ranks; rank++) {
+        struct box *box = &all->boxes[rank];
+        int members = 0;
+        box->base.node_of = node_of;
+        for (int other = 0; other < all->ranks; other++)
+            members += node_of[other] == node_of[rank];
+        size_t bytes = a2av_window_bytes(members);
+        box->own_part = shared ? aligned_alloc(64, bytes) : NULL;
+        if (shared)
+            memset(box->own_part, 0, bytes);
+        box->parts = shared ? malloc((size_t)members * sizeof *box->parts) : NULL;
+    }
+    for (int rank = 0; rank < all->ranks && shared; rank++) {
+        struct box *box = &all->boxes[rank];
+        for (int other = 0, i = 0; other < all->ranks; other++)
+            if (node_of[other] == node_of[rank])
+                box->parts[i++] = all->boxes[other].own_part;
+        box->window.parts = box->parts;
+        box->base.window = &box->window;
+    }
+}
+
+uint64_t mailboxes_between_nodes(const struct mailboxes *all)
+{
+    return all->between;
 }

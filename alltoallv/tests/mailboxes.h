@@ -7,6 +7,12 @@
 struct mailboxes;
 
 struct mailboxes *mailboxes_new(int ranks);
+/* Puts ranks on nodes, with memory that a node's ranks share or without. */
+void mailboxes_put_on_nodes(struct mailboxes *, const int *node_of, bool shared);
+
+/* The messages that went from one node to another. */
+uint64_t mailboxes_between_nodes(const struct mailboxes *);
+
 void mailboxes_free(struct mailboxes *);
 
 /* The transport of a rank; it lives as long as the mailboxes. */
