@@ -1,6 +1,6 @@
 /* Times calls of one algorithm: on an MPI, or on SimGrid's simulated one.
  *
- *   bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED]
+ *   bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED [LEADERS]]
  *
  * ALGORITHM is one of the library's, or `mpi` for the MPI's own. BYTES is the largest block.
  * Prints a line of JSON: the slowest rank's seconds a call, and what rank 0 sent in one call. */
@@ -132,6 +132,7 @@ int main(int argc, char **argv)
     if (!job.native) {
         settings.core.algorithm = (enum a2av_algorithm)algorithm;
         settings.core.radix = atoi(argv[2]);
+        settings.core.leaders = argc > 7 ? atoi(argv[7]) : settings.core.leaders;
         job.own = vas_communicator_new(job.comm, &settings);
         if (!job.own || job.own->passes)
             MPI_Abort(MPI_COMM_WORLD, 1);

@@ -11,8 +11,10 @@ static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *
     const struct vas_settings *s = &own->settings;
     int64_t mine[] = {s->off,
                       s->min_ranks,
+                      s->node_ranks,
                       (int64_t)s->core.algorithm,
                       s->core.radix,
+                      s->core.leaders,
                       s->core.batch,
                       (int64_t)s->core.direct_bytes,
                       (int64_t)s->core.eager_bytes,
@@ -43,7 +45,14 @@ static int open_own(struct vas_communicator *own, MPI_Comm comm)
     PMPI_Group_free(&group);
     if (!error)
         error = PMPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
-    return error ? error : vas_transport_open(&own->transport, mine);
+    if (!error)
+        error = vas_transport_open(&own->transport, mine);
+    if (!error && a2av_has_leaders(own->settings.core.algorithm)) {
+        vas_node_map_open(&own->nodes, mine, own->settings.node_ranks);
+        own->transport.base.node_of = own->nodes.node_of;
+        own->transport.base.window = own->nodes.parts ? &own->nodes.window : NULL;
+    }
+    return error;
 }
 
 struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *settings)
@@ -54,6 +63,7 @@ struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_se
         return NULL;
     own->settings = *settings;
     own->transport.comm = MPI_COMM_NULL;
+    own->nodes = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
     PMPI_Comm_rank(comm, &own->rank);
     PMPI_Comm_size(comm, &own->ranks);
     own->state = a2av_state_new();
@@ -73,7 +83,9 @@ struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_se
 
 void vas_communicator_free(struct vas_communicator *own)
 {
-    if (own->transport.comm != MPI_COMM_NULL)
+    if (!own->broken)
+        vas_node_map_close(&own->nodes, own->ended);
+    if (own->transport.comm != MPI_COMM_NULL && !own->ended)
         PMPI_Comm_free(&own->transport.comm);
     if (!own->broken) {
         vas_transport_close(&own->transport);
@@ -136,6 +148,16 @@ int vas_communicator_exchange(struct vas_communicator *own, const struct vas_sid
     return MPI_SUCCESS;
 }
 
+static void report_nodes(const struct vas_node_map *map, int ranks)
+{
+    int nodes = 0;
+    for (int rank = 0; map->node_of && rank < ranks; rank++)
+        nodes = map->node_of[rank] >= nodes ? map->node_of[rank] + 1 : nodes;
+    if (nodes > 0)
+        fprintf(stderr, "vas-a2av: %d ranks: %d nodes, %s shared memory\n", ranks, nodes,
+                map->parts ? "with" : "without");
+}
+
 void vas_communicator_report(const struct vas_communicator *own)
 {
     const struct vas_totals *totals = &own->totals;
@@ -153,4 +175,5 @@ void vas_communicator_report(const struct vas_communicator *own)
             (unsigned long long)totals->counts.payload_bytes,
             (unsigned long long)totals->counts.metadata_bytes,
             (unsigned long long)totals->counts.scratch_bytes);
+    report_nodes(&own->nodes, own->ranks);
 }

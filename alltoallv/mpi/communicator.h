@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "blocks.h"
+#include "node_map.h"
 #include "settings.h"
 #include "transport.h"
 
@@ -21,8 +22,10 @@ struct vas_communicator {
     struct vas_settings settings;
     const char *passes; /* why calls go to MPI's own; NULL where they do not */
     bool broken;        /* an error came up: messages may be on their way */
+    bool ended;         /* MPI is about to be finalized: memory only is freed */
     int rank, ranks;
     struct vas_transport transport;
+    struct vas_node_map nodes; /* for the algorithms with leaders */
     struct vas_blocks blocks;
     struct a2av_state *state;
     struct vas_totals totals;

@@ -31,7 +31,7 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
     bool ended = registry.ended;
     pthread_mutex_unlock(&registry.lock);
     if (ended)
-        own->transport.comm = MPI_COMM_NULL;
+        own->ended = true;
     else
         report(own);
     vas_communicator_free(own);

@@ -52,6 +52,10 @@ struct vas_settings vas_settings_from_environment(void)
                                                                : A2AV_BATCH_MAX;
     if (read_number(&settings, "VAS_A2AV_RADIX", 2, 1 << 20, &value))
         settings.core.radix = (int)value;
+    if (read_number(&settings, "VAS_A2AV_LEADERS", 1, 1024, &value))
+        settings.core.leaders = (int)value;
+    if (read_number(&settings, "VAS_A2AV_NODE_RANKS", 0, 1 << 20, &value))
+        settings.node_ranks = (int)value;
     if (read_number(&settings, "VAS_A2AV_BATCH", 1, A2AV_BATCH_MAX, &value))
         settings.core.batch = (int)value;
     if (read_number(&settings, "VAS_A2AV_DIRECT", 0, HUNDRED_MEGABYTES, &value))

@@ -9,7 +9,8 @@
 struct vas_settings {
     struct a2av_settings core;
     bool off, report;
-    int min_ranks; /* smaller communicators are MPI's own */
+    int min_ranks;  /* smaller communicators are MPI's own */
+    int node_ranks; /* no more ranks of a machine are one node; 0: all of them */
 };
 
 /* Reads the environment. A value that cannot be used is named on stderr, and switches off: an

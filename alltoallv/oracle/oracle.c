@@ -101,6 +101,7 @@ static struct a2av_settings settings_of(const struct oracle *oracle, const struc
     settings.eager_bytes = (size_t)eager[dice_below(&dice, 3)];
     settings.piece_bytes = (size_t)piece[dice_below(&dice, 3)];
     settings.batch = batch[dice_below(&dice, 3)];
+    settings.leaders = 1 + dice_below(&dice, 4);
     if (oracle->algorithm != AT_RANDOM)
         settings.algorithm = (enum a2av_algorithm)oracle->algorithm;
     return settings;
@@ -177,7 +178,10 @@ static void make_groups(struct oracle *oracle)
     oracle->groups = calloc((size_t)oracle->ranks + 1, sizeof *oracle->groups);
     for (int ranks = 1; ranks <= oracle->ranks; ranks++) {
         struct group *group = &oracle->groups[ranks];
-        struct vas_settings settings = {.core = a2av_default_settings(), .min_ranks = 1};
+        /* As if the ranks of one machine were on several, of which one has fewer. */
+        struct vas_settings settings = {
+            .core = a2av_default_settings(), .min_ranks = 1, .node_ranks = 2 + ranks % 3};
+        settings.core.algorithm = A2AV_SLOAV2X;
         MPI_Comm_split(MPI_COMM_WORLD, oracle->rank < ranks ? 0 : MPI_UNDEFINED, oracle->rank,
                        &group->comm);
         if (oracle->rank < ranks)

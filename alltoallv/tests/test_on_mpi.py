@@ -53,6 +53,16 @@ def test_address_and_undefined_sanitizers_find_nothing(mpi: MpiKind) -> None:
     assert done.stdout.strip().endswith(" 0 different")
 
 
+@pytest.mark.parametrize("algorithm", ["sloavx", "sloav2x"])
+def test_leaders_of_nodes_share_memory_with_their_ranks(algorithm: str, mpi: MpiKind) -> None:
+    """The ranks of this machine as if they were on two nodes of three and two ranks."""
+    oracle = build_for(mpi, "oracle") / "oracle"
+    words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "3", "VAS_A2AV_REPORT": "1"}
+    done = launch(mpi, 5, [oracle, "60", "4", algorithm], environment=_SMALL | words)
+    assert done.stdout.strip().endswith(" 0 different")
+    assert "5 ranks: 2 nodes, with shared memory" in done.stderr
+
+
 def test_sloav_as_printed_spoils_the_callers_send_buffer(mpi: MpiKind) -> None:
     """Relayed blocks in the send buffer: what its owner still has to send is overwritten."""
     directory = build_for(mpi, "oracle-as-printed", "oracle")

@@ -12,15 +12,15 @@ from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
 from vas_core.table import print_table
 
-ALGORITHMS = ("linear", "pairwise", "sloav", "two-phase", "tuna", "sloav2")
+ALGORITHMS = ("linear", "pairwise", "sloav", "two-phase", "tuna", "sloav2", "sloavx", "sloav2x")
 DISTRIBUTIONS = ("equal", "uniform", "normal", "power-law", "one-hot")
-_WITH_RADIX = ("tuna", "sloav2")
+_WITH_RADIX = ("tuna", "sloav2", "sloav2x")
 
 _case = shared(
     "case",
     SimulatedCase,
     click.option(
-        "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="One a node."
+        "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="MPI ranks."
     ),
     click.option(
         "--size", type=SizeType(), default="8", show_default=True, help="Largest block's size."
@@ -34,6 +34,12 @@ _case = shared(
     ),
     click.option(
         "--calls", type=click.IntRange(1), default=4, show_default=True, help="Calls in a row."
+    ),
+    click.option(
+        "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+    ),
+    click.option(
+        "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders a node."
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Random seed of sizes."),
 )
@@ -55,7 +61,7 @@ _case = shared(
     multiple=True,
     default=(2,),
     show_default=True,
-    help="Radix of sloav2 and tuna; may be repeated.",
+    help="Radix of sloav2, sloav2x and tuna; may be repeated.",
 )
 @json_option
 def bench(
@@ -64,8 +70,8 @@ def bench(
     """Simulate calls of each algorithm on a torus; print times.
 
     The library's own code runs on SimGrid's MPI. Times are simulated: messages cost latency,
-    bandwidth and an overhead of 0.7 us at each end; copies cost nothing. No machine was measured
-    for these figures.
+    bandwidth and an overhead of 0.7 us at each end; copies cost nothing. Ranks of a node exchange
+    messages too, as SimGrid has no shared windows. No machine was measured for these figures.
 
     \b
     Example: vas a2av bench --ranks 128 --size 16 --radix 2 --radix 8

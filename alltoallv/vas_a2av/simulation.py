@@ -27,6 +27,8 @@ class SimulatedCase:
     distribution: str
     calls: int
     seed: int
+    node_ranks: int = 1
+    leaders: int = 2
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,25 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
     nothing, so the result does not depend on this machine. Raises VasError on more ranks than the
     platform has nodes, CommandFailed when the simulation fails.
     """
-    if case.ranks > PLATFORM_NODES:
+    nodes = -(-case.ranks // case.node_ranks)
+    if nodes > PLATFORM_NODES:
         raise VasError(
             f"{case.ranks} ranks on a platform of {PLATFORM_NODES} nodes", where="a2av bench"
         )
     program = build_for(SIMULATED, "bench") / "bench"
     with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
         hosts = Path(directory) / "hosts"
-        hosts.write_text("".join(f"node-{rank}\n" for rank in range(case.ranks)))
-        words = [algorithm, radix, case.distribution, case.size, case.calls, case.seed]
+        nodes_of_ranks = (rank // case.node_ranks for rank in range(case.ranks))
+        hosts.write_text("".join(f"node-{node}\n" for node in nodes_of_ranks))
+        words = [
+            algorithm,
+            radix,
+            case.distribution,
+            case.size,
+            case.calls,
+            case.seed,
+            case.leaders,
+        ]
         launcher = [SIMULATED.launcher, "-np", case.ranks, "-platform", PLATFORM]
         argv = [*launcher, "-hostfile", hosts, *_configuration(), program, *words]
         done = run(list(map(str, argv)), timeout_seconds=_TIMEOUT_SECONDS)

@@ -1,0 +1,151 @@
+#include "node_map.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* Splits off the ranks of a node, in the order of their ranks. */
+static int split(struct vas_node_map *map, MPI_Comm comm, int rank, int node_ranks)
+{
+    MPI_Comm machine;
+    int place;
+    int error =
+        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    if (error || node_ranks == 0) {
+        map->node = error ? MPI_COMM_NULL : machine;
+        return error;
+    }
+    error = PMPI_Comm_rank(machine, &place);
+    if (!error)
+        error = PMPI_Comm_split(machine, place / node_ranks, rank, &map->node);
+    PMPI_Comm_free(&machine);
+    return error;
+}
+
+/* Numbers the nodes in the order of their first ranks, which `node_of` has at first. */
+static void number(int *node_of, int ranks)
+{
+    int nodes = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int first = node_of[rank];
+        node_of[rank] = first == rank ? nodes++ : node_of[first];
+    }
+}
+
+static int find_nodes(struct vas_node_map *map, MPI_Comm comm, int rank, int ranks)
+{
+    int first = rank;
+    int error = PMPI_Bcast(&first, 1, MPI_INT, 0, map->node);
+    if (!error)
+        error = PMPI_Allgather(&first, 1, MPI_INT, map->node_of, 1, MPI_INT, comm);
+    if (!error)
+        number(map->node_of, ranks);
+    return error;
+}
+
+#ifdef VAS_A2AV_NO_WINDOW
+/* SimGrid's MPI has no shared windows. */
+static int share_memory(struct vas_node_map *map)
+{
+    (void)map;
+    return 0;
+}
+
+static void free_memory(struct vas_node_map *map)
+{
+    (void)map;
+}
+#else
+static bool is_unified(MPI_Win memory)
+{
+    int *model, found = 0;
+    return PMPI_Win_get_attr(memory, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found &&
+           *model == MPI_WIN_UNIFIED;
+}
+
+static bool find_parts(struct vas_node_map *map, int members)
+{
+    bool usable = is_unified(map->memory);
+    for (int i = 0; i < members && usable; i++) {
+        MPI_Aint size;
+        int unit;
+        usable = PMPI_Win_shared_query(map->memory, i, &size, &unit, &map->parts[i]) ==
+                     MPI_SUCCESS &&
+                 (uintptr_t)map->parts[i] % ALIGNMENT == 0;
+    }
+    return usable;
+}
+
+static void free_memory(struct vas_node_map *map)
+{
+    if (map->memory != MPI_WIN_NULL) {
+        PMPI_Win_unlock_all(map->memory);
+        PMPI_Win_free(&map->memory);
+    }
+}
+
+/* Makes the window; the ranks of a node agree whether all of them can use it. */
+static int share_memory(struct vas_node_map *map)
+{
+    int members, usable, all = 0;
+    void *own;
+    int error = PMPI_Comm_size(map->node, &members);
+    if (error || members == 1)
+        return error;
+    map->parts = calloc((size_t)members, sizeof *map->parts);
+    usable = map->parts != NULL;
+    MPI_Aint bytes = (MPI_Aint)a2av_window_bytes(members);
+    PMPI_Comm_set_errhandler(map->node, MPI_ERRORS_RETURN);
+    error = PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, map->node, &own, &map->memory);
+    if (!error)
+        error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, map->memory);
+    if (error)
+        map->memory = MPI_WIN_NULL;
+    usable = usable && !error && find_parts(map, members);
+    if (usable)
+        memset(own, 0, (size_t)a2av_window_bytes(members));
+    /* It is also what lets nobody read before all have cleared their parts. */
+    error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
+    if (error || !all) {
+        free_memory(map);
+        free(map->parts);
+        map->parts = NULL;
+    }
+    return error;
+}
+#endif
+
+void vas_node_map_open(struct vas_node_map *map, MPI_Comm comm, int node_ranks)
+{
+    int rank = 0, ranks = 0, good, all = 0;
+    *map = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    map->node_of = calloc((size_t)ranks, sizeof *map->node_of);
+    good = map->node_of != NULL;
+    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
+        split(map, comm, rank, node_ranks)) {
+        vas_node_map_close(map, false);
+        return;
+    }
+    good = !find_nodes(map, comm, rank, ranks) && !share_memory(map);
+    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
+        vas_node_map_close(map, false);
+        return;
+    }
+    map->window.parts = map->parts;
+}
+
+void vas_node_map_close(struct vas_node_map *map, bool ended)
+{
+    if (!ended) {
+        free_memory(map);
+        if (map->node != MPI_COMM_NULL)
+            PMPI_Comm_free(&map->node);
+    }
+    free(map->node_of);
+    free(map->parts);
+    *map = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
+}

@@ -1,0 +1,25 @@
+/* The nodes of a communicator's ranks, and memory that the ranks of a node share. */
+#ifndef VAS_A2AV_MPI_NODE_MAP_H
+#define VAS_A2AV_MPI_NODE_MAP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "../core/a2av.h"
+
+struct vas_node_map {
+    int *node_of; /* by rank; NULL where it is not known */
+    struct a2av_window window;
+    unsigned char **parts; /* by the node's ranks; NULL where they share no memory */
+    MPI_Comm node;
+    MPI_Win memory;
+};
+
+/* Collective over the communicator. `node_ranks`: no more ranks of a machine are one node; 0 for
+ * all of them. Where anything fails on a rank, no rank knows nodes. */
+void vas_node_map_open(struct vas_node_map *, MPI_Comm, int node_ranks);
+
+/* Collective over the ranks of each node; with `ended` it frees memory only. */
+void vas_node_map_close(struct vas_node_map *, bool ended);
+
+#endif
