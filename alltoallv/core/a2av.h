@@ -98,6 +98,11 @@ struct a2av_state;
 struct a2av_state *a2av_state_new(void);
 void a2av_state_free(struct a2av_state *);
 
+/* Promises, on all ranks and before the first call, that the sizes of all blocks are the same in
+ * each call with this state. From the second one on SLOAV2 and the leaders of SLOAV2x send blocks
+ * alone: no lengths, and no message without a block. */
+void a2av_state_plan(struct a2av_state *);
+
 /* Runs the algorithm on this rank. Every rank of the transport calls it with equal settings.
  * After an error the state must not be used again: a message may still be on its way, so the
  * memory of this call is not given back. */

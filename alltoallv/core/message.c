@@ -1,4 +1,4 @@
-/* A message is
+/* In a call of a plan a message is the blocks alone, once the lengths are known. Otherwise it is
  *     flags     1 byte
  *     total     8 bytes, only with MORE: the size of the whole message
  *     lengths   of the round's blocks by growing distance, as lengths.h has them; not with REPEAT
@@ -39,10 +39,39 @@ static unsigned char *write_lengths(const struct a2av_call *call, const struct a
     return writer.at;
 }
 
+static void write_blocks(const struct a2av_call *call, const struct a2av_round *round,
+                         const struct a2av_slot *slots, unsigned char *at)
+{
+    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
+         by = a2av_next_block(call, round, call->state->radix, by)) {
+        a2av_copy(at, slots[by].bytes, slots[by].count);
+        at += slots[by].count;
+    }
+}
+
+static int compose_planned(struct a2av_call *call, const struct a2av_slot *slots,
+                           const struct a2av_round *round, const struct a2av_header *last,
+                           struct a2av_buffer *out, size_t *total)
+{
+    size_t payload;
+    blocks_of(call, round, slots, &payload);
+    if (payload != last->payload)
+        return A2AV_WRONG_SIZE;
+    int error = a2av_buffer_reserve(out, payload);
+    if (error)
+        return error;
+    write_blocks(call, round, slots, out->bytes);
+    *total = payload;
+    call->counts->payload_bytes += payload;
+    return 0;
+}
+
 int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
                  const struct a2av_round *round, struct a2av_header *last,
                  struct a2av_buffer *out, size_t *total)
 {
+    if (call->state->settled)
+        return compose_planned(call, slots, round, last, out, total);
     size_t payload, blocks = blocks_of(call, round, slots, &payload);
     size_t most = PREFIX_BYTES + TOTAL_BYTES + blocks * A2AV_LENGTH_BYTES + payload;
     int error = a2av_buffer_reserve(out, most);
@@ -52,7 +81,7 @@ int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
     size_t count = (size_t)(write_lengths(call, round, slots, lengths) - lengths);
     bool repeat = last->known && count == last->count &&
                   memcmp(lengths, last->buffer.bytes, count) == 0;
-    if (!repeat && (error = a2av_remember(last, lengths, count)))
+    if (!repeat && (error = a2av_remember(last, lengths, count, payload)))
         return error;
     count = repeat ? 0 : count;
     *total = PREFIX_BYTES + count + payload;
@@ -65,12 +94,7 @@ int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
         lengths += TOTAL_BYTES;
     }
     out->bytes[0] = (unsigned char)((repeat ? REPEAT : 0) | (more ? MORE : 0));
-    unsigned char *at = lengths + count;
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
-         by = a2av_next_block(call, round, call->state->radix, by)) {
-        a2av_copy(at, slots[by].bytes, slots[by].count);
-        at += slots[by].count;
-    }
+    write_blocks(call, round, slots, lengths + count);
     call->counts->payload_bytes += payload;
     call->counts->metadata_bytes += *total - payload;
     return 0;
@@ -114,8 +138,9 @@ static int find_lengths(const struct a2av_call *call, const struct a2av_round *r
                         struct a2av_header *last, const unsigned char *message, size_t total,
                         struct a2av_length_reader *reader, const unsigned char **blocks)
 {
-    size_t prefix = PREFIX_BYTES + (message[0] & MORE ? TOTAL_BYTES : 0);
-    if (message[0] & REPEAT) {
+    bool settled = call->state->settled;
+    size_t prefix = settled ? 0 : PREFIX_BYTES + (message[0] & MORE ? TOTAL_BYTES : 0);
+    if (settled || (message[0] & REPEAT)) {
         if (!last->known)
             return A2AV_BAD_MESSAGE;
         *reader = (struct a2av_length_reader){last->buffer.bytes,
@@ -125,15 +150,17 @@ static int find_lengths(const struct a2av_call *call, const struct a2av_round *r
     }
     *reader = (struct a2av_length_reader){message + prefix, message + total, 0};
     struct a2av_length_reader ahead = *reader;
+    size_t payload = 0;
     for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
          by = a2av_next_block(call, round, call->state->radix, by)) {
-        uint64_t ignored;
-        int error = a2av_read_length(&ahead, &ignored);
+        uint64_t length;
+        int error = a2av_read_length(&ahead, &length);
         if (error)
             return error;
+        payload += length;
     }
     *blocks = ahead.at;
-    return a2av_remember(last, reader->at, (size_t)(ahead.at - reader->at));
+    return a2av_remember(last, reader->at, (size_t)(ahead.at - reader->at), payload);
 }
 
 int a2av_take_apart(struct a2av_call *call, struct a2av_slot *slots,

@@ -5,6 +5,31 @@
 #include "message.h"
 #include "relay.h"
 
+enum { NO_TICKET = -1 };
+
+/* A round of a plan: the receive's size is known, and nothing is sent where there is no block. */
+static int start_settled(struct a2av_call *call, const struct a2av_slot *slots,
+                         const struct a2av_round *round, struct a2av_mail *mail, int *ticket)
+{
+    struct a2av_transport *transport = call->transport;
+    size_t total, wanted = call->state->received[round->index].payload;
+    size_t most = call->settings->piece_bytes;
+    int by = a2av_first_distance(round);
+    int from = a2av_peer(call, a2av_rank_before(call->rank, by, call->ranks));
+    int error = a2av_buffer_reserve(&mail->in, wanted);
+    *ticket = NO_TICKET;
+    if (!error && wanted > 0)
+        error = transport->receive(transport, mail->in.bytes, wanted < most ? wanted : most, from,
+                                   A2AV_TAG_ROUND, ticket);
+    if (!error)
+        error = a2av_compose(call, slots, round, &call->state->sent[round->index], &mail->out,
+                             &total);
+    if (error || total == 0)
+        return error;
+    return a2av_start_send(call, mail->out.bytes, total,
+                           a2av_rank_after(call->rank, by, call->ranks), A2AV_TAG_ROUND);
+}
+
 /* Starts a round: posts the receive of the first part, composes, sends. */
 static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
                        const struct a2av_round *round, struct a2av_mail *mail, int *ticket)
@@ -14,6 +39,8 @@ static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
     int by = a2av_first_distance(round);
     int to = a2av_rank_after(call->rank, by, call->ranks);
     int from = a2av_rank_before(call->rank, by, call->ranks);
+    if (call->state->settled)
+        return start_settled(call, slots, round, mail, ticket);
     int error = a2av_buffer_reserve(&mail->in, eager);
     if (!error)
         error = transport->receive(transport, mail->in.bytes, eager, a2av_peer(call, from),
@@ -30,31 +57,40 @@ static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
     return error;
 }
 
-/* Waits for the first part of a round's message, and for the rest if there is one. */
-static int end_round(struct a2av_call *call, struct a2av_slot *slots,
-                     const struct a2av_round *round, struct a2av_mail *mail, int ticket)
+/* Receives what follows the first part of a message. */
+static int receive_rest(struct a2av_call *call, struct a2av_mail *mail, size_t came, size_t total,
+                        int from)
 {
     struct a2av_transport *transport = call->transport;
-    int from = a2av_rank_before(call->rank, a2av_first_distance(round), call->ranks);
-    size_t came, total = 0;
-    int error = transport->wait(transport, ticket, &came);
-    if (!error)
-        error = a2av_total_of(call->settings, mail->in.bytes, came, &total);
+    int tag = call->state->settled ? A2AV_TAG_ROUND : A2AV_TAG_REST, ticket;
+    int error = a2av_buffer_reserve(&mail->in, total);
     for (size_t at = came; !error && at < total;) {
         size_t left = total - at, most = call->settings->piece_bytes;
         size_t now = left < most ? left : most;
-        error = a2av_buffer_reserve(&mail->in, total);
-        if (!error)
-            error = transport->receive(transport, mail->in.bytes + at, now, a2av_peer(call, from),
-                                       A2AV_TAG_REST, &ticket);
+        error = transport->receive(transport, mail->in.bytes + at, now, from, tag, &ticket);
         if (!error)
             error = transport->wait(transport, ticket, NULL);
         at += now;
     }
-    if (error)
-        return error;
-    return a2av_take_apart(call, slots, round, &call->state->received[round->index],
-                           mail->in.bytes, total);
+    return error;
+}
+
+/* Waits for the first part of a round's message, and for the rest if there is one. */
+static int end_round(struct a2av_call *call, struct a2av_slot *slots,
+                     const struct a2av_round *round, struct a2av_mail *mail, int ticket)
+{
+    struct a2av_header *received = &call->state->received[round->index];
+    int from = a2av_rank_before(call->rank, a2av_first_distance(round), call->ranks);
+    size_t came = 0, total = received->payload;
+    int error = ticket == NO_TICKET ? 0 : call->transport->wait(call->transport, ticket, &came);
+    if (!error && !call->state->settled)
+        error = a2av_total_of(call->settings, mail->in.bytes, came, &total);
+    if (!error && call->state->settled && came < total && came != call->settings->piece_bytes)
+        error = A2AV_WRONG_SIZE;
+    if (!error)
+        error = receive_rest(call, mail, came, total, a2av_peer(call, from));
+    return error ? error
+                 : a2av_take_apart(call, slots, round, received, mail->in.bytes, total);
 }
 
 /* Runs the rounds of one digit position that are left, or a batch of them. */
@@ -95,6 +131,7 @@ int a2av_sloav2_rounds(struct a2av_call *call, struct a2av_slot *slots)
         if (!error)
             error = a2av_land_above(call, direct);
     }
+    call->state->settled = call->state->planned && !error;
     return error;
 }
 

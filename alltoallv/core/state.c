@@ -10,6 +10,11 @@ struct a2av_state *a2av_state_new(void)
     return calloc(1, sizeof(struct a2av_state));
 }
 
+void a2av_state_plan(struct a2av_state *state)
+{
+    state->planned = true;
+}
+
 static void drop_headers(struct a2av_state *state)
 {
     for (int i = 0; i < state->rounds; i++) {
@@ -20,6 +25,7 @@ static void drop_headers(struct a2av_state *state)
     free(state->received);
     state->sent = state->received = NULL;
     state->radix = state->rounds = 0;
+    state->settled = false;
 }
 
 static void drop_mails(struct a2av_state *state)
@@ -81,10 +87,13 @@ int a2av_state_nodes(struct a2av_state *state, const struct a2av_transport *tran
         state->leaders = a2av_state_new();
     if (!state->nodes)
         state->nodes = a2av_nodes_new(transport);
+    if (state->leaders)
+        state->leaders->planned = state->planned;
     return state->leaders && state->nodes ? 0 : A2AV_NO_MEMORY;
 }
 
-int a2av_remember(struct a2av_header *header, const unsigned char *bytes, size_t count)
+int a2av_remember(struct a2av_header *header, const unsigned char *bytes, size_t count,
+                  size_t payload)
 {
     header->known = false;
     int error = a2av_buffer_reserve(&header->buffer, count);
@@ -93,6 +102,7 @@ int a2av_remember(struct a2av_header *header, const unsigned char *bytes, size_t
     if (count > 0)
         memcpy(header->buffer.bytes, bytes, count);
     header->count = count;
+    header->payload = payload;
     header->known = true;
     return 0;
 }

@@ -10,6 +10,7 @@
 struct a2av_header {
     struct a2av_buffer buffer;
     size_t count;
+    size_t payload; /* the sum of the lengths */
     bool known;
 };
 
@@ -20,6 +21,7 @@ struct a2av_mail {
 
 struct a2av_state {
     int radix, rounds, mails; /* what the arrays were made for */
+    bool planned, settled;    /* sizes never change; and all headers are known */
     int class, classes;       /* of a leader's: which distances the headers are of */
     struct a2av_header *sent, *received;
     struct a2av_mail *mail;
@@ -38,7 +40,7 @@ void a2av_state_of_class(struct a2av_state *, int class, int classes);
 int a2av_state_nodes(struct a2av_state *, const struct a2av_transport *);
 
 /* Remembers a header that travelled. Returns 0 or A2AV_NO_MEMORY. */
-int a2av_remember(struct a2av_header *, const unsigned char *bytes, size_t count);
+int a2av_remember(struct a2av_header *, const unsigned char *bytes, size_t count, size_t payload);
 
 /* The bytes that the state holds. */
 uint64_t a2av_state_bytes(const struct a2av_state *);

@@ -26,6 +26,7 @@ struct shape {
     size_t bytes, hot; /* of each block; of the one from rank 0 to the last rank, if not 0 */
     bool uneven;       /* block sizes from 0 to bytes */
     int nodes;         /* 0: none are known */
+    bool planned;      /* sizes are promised to be the same in each call */
     bool shared;       /* the ranks of a node share memory */
     struct a2av_settings settings;
 };
@@ -77,6 +78,8 @@ static void *work(void *argument)
     unsigned char **send = malloc(n * sizeof *send), **receive = malloc(n * sizeof *receive);
     size_t *send_bytes = malloc(n * sizeof *send_bytes), *bytes = malloc(n * sizeof *bytes);
     struct a2av_state *state = a2av_state_new();
+    if (shape->planned)
+        a2av_state_plan(state);
     for (int other = 0; other < shape->ranks; other++) {
         send[other] = block(shape, rank, other, true);
         receive[other] = block(shape, other, rank, false);
@@ -84,8 +87,11 @@ static void *work(void *argument)
         bytes[other] = size_of(shape, other, rank);
     }
     struct a2av_job job = {(const unsigned char *const *)send, send_bytes, receive, bytes};
-    for (int call = 0; call < shape->calls; call++)
+    for (int call = 0; call < shape->calls; call++) {
         own->wrong += a2av_run(own->transport, &shape->settings, &job, state, &own->counts) != 0;
+        for (int other = 0; other < shape->ranks && call + 1 < shape->calls; other++)
+            memset(receive[other], 0, bytes[other]);
+    }
     for (int other = 0; other < shape->ranks; other++) {
         own->wrong += count_wrong(shape, other, rank, receive[other]);
         own->wrong += count_wrong(shape, rank, other, send[other]);
@@ -279,6 +285,30 @@ static void check_counts(void)
     CHECK(run_all(&shape).messages == 63);
 }
 
+/* A plan's second call has blocks alone, in messages of known sizes, and none without a block. */
+static void check_plans(void)
+{
+    struct shape shape = shape_of(64, 8, A2AV_SLOAV2, 2);
+    shape.planned = true;
+    struct a2av_counts counts = run_all(&shape);
+    CHECK(counts.messages == 6 && counts.metadata_bytes == 0);
+    shape.bytes = 0;
+    shape.hot = 40; /* from 0 to 63: every round of the way, by another rank each */
+    counts = run_all(&shape);
+    CHECK(counts.messages == 1 && counts.payload_bytes == 40);
+    for (int ranks = 1; ranks < 14; ranks += 3) {
+        shape = shape_of(ranks, 300, A2AV_SLOAV2, 2 + ranks % 3);
+        shape.calls = 3;
+        shape.planned = shape.uneven = true;
+        shape.settings.direct_bytes = 250;
+        shape.settings.eager_bytes = shape.settings.piece_bytes = 100;
+        run_all(&shape);
+        shape.nodes = ranks < 3 ? ranks : 3;
+        shape.settings.algorithm = A2AV_SLOAV2X;
+        run_all(&shape);
+    }
+}
+
 /* One block of 1 MiB among small ones: peers hold P of them. */
 static void check_memory(void)
 {
@@ -317,6 +347,7 @@ int main(int argc, char **argv)
     check_leaders();
     check_between_nodes();
     check_counts();
+    check_plans();
     check_memory();
     puts("core-test: every check holds");
     return 0;
