@@ -123,6 +123,13 @@ static void add_up(struct vas_totals *totals, const struct a2av_counts *counts, 
 int vas_communicator_exchange(struct vas_communicator *own, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm)
 {
+    return vas_communicator_run(own, own->state, send, receive, comm);
+}
+
+int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,
+                         const struct vas_side *send, const struct vas_side *receive,
+                         MPI_Comm comm)
+{
     struct a2av_counts counts;
     double started = PMPI_Wtime();
     int error = own->broken ? MPI_ERR_OTHER : 0;
@@ -131,7 +138,7 @@ int vas_communicator_exchange(struct vas_communicator *own, const struct vas_sid
     if (!error) {
         struct a2av_job job = {own->blocks.send, own->blocks.send_bytes, own->blocks.receive,
                                own->blocks.receive_bytes};
-        error = a2av_run(&own->transport.base, &own->settings.core, &job, own->state, &counts);
+        error = a2av_run(&own->transport.base, &own->settings.core, &job, state, &counts);
         /* The packed blocks of messages that may be on their way must stay where they are. */
         if (!error)
             error = vas_blocks_end(&own->blocks, receive, own->transport.comm, false);
@@ -141,7 +148,8 @@ int vas_communicator_exchange(struct vas_communicator *own, const struct vas_sid
     if (error) {
         own->broken = true;
         error = class_of(error);
-        PMPI_Comm_call_errhandler(comm, error);
+        if (comm != MPI_COMM_NULL)
+            PMPI_Comm_call_errhandler(comm, error);
         return error;
     }
     add_up(&own->totals, &counts, PMPI_Wtime() - started);

@@ -22,6 +22,8 @@ struct vas_communicator {
     struct vas_settings settings;
     const char *passes; /* why calls go to MPI's own; NULL where they do not */
     bool broken;        /* an error came up: messages may be on their way */
+    int plans;          /* not freed yet: the last one frees this if `gone` */
+    bool gone;          /* the caller's communicator is freed */
     bool ended;         /* MPI is about to be finalized: memory only is freed */
     int rank, ranks;
     struct vas_transport transport;
@@ -42,6 +44,11 @@ void vas_communicator_free(struct vas_communicator *);
  * Calls the error handler of `comm`. Returns MPI_SUCCESS or an error of MPI. */
 int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm);
+
+/* The same with the state of a plan. `comm` may be MPI_COMM_NULL: no handler is called. */
+int vas_communicator_run(struct vas_communicator *, struct a2av_state *,
+                         const struct vas_side *send, const struct vas_side *receive,
+                         MPI_Comm comm);
 
 /* Prints a line of what was counted to stderr. */
 void vas_communicator_report(const struct vas_communicator *);

@@ -28,14 +28,33 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
     *own->link = own->next;
     if (own->next)
         own->next->link = own->link;
-    bool ended = registry.ended;
+    bool ended = registry.ended, held = own->plans > 0;
+    own->gone = true;
     pthread_mutex_unlock(&registry.lock);
     if (ended)
         own->ended = true;
     else
         report(own);
-    vas_communicator_free(own);
+    if (!held)
+        vas_communicator_free(own);
     return MPI_SUCCESS;
+}
+
+void vas_registry_hold(struct vas_communicator *own)
+{
+    pthread_mutex_lock(&registry.lock);
+    own->plans++;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void vas_registry_release(struct vas_communicator *own)
+{
+    pthread_mutex_lock(&registry.lock);
+    bool last = --own->plans == 0 && own->gone;
+    own->ended = own->ended || registry.ended;
+    pthread_mutex_unlock(&registry.lock);
+    if (last)
+        vas_communicator_free(own);
 }
 
 static bool make_ready(void)

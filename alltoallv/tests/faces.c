@@ -121,6 +121,42 @@ static void check_threads(void)
     }
 }
 
+/* A plan outlives its types, arrays and communicator; each start sends what the buffer has. So it
+ * does where MPI's own function is called. */
+static void check_plans(MPI_Comm of, int ranks, bool served)
+{
+    int rank, *memory = calloc(6 * (size_t)ranks, sizeof *memory);
+    int *counts = memory, *at = memory + ranks, *out = memory + 2 * ranks, *in = out + 2 * ranks;
+    MPI_Datatype pair;
+    MPI_Comm comm;
+    VAS_Plan plan;
+    MPI_Comm_dup(of, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i < ranks; i++) {
+        counts[i] = 1;
+        at[i] = i;
+    }
+    CHECK(VAS_Alltoallv_init(out, counts, at, pair, in, counts, at, pair, comm, MPI_INFO_NULL,
+                             &plan) == 0);
+    CHECK(vas_registry_find(comm)->plans == served);
+    memset(memory, 0xFF, 2 * (size_t)ranks * sizeof *memory);
+    MPI_Type_free(&pair);
+    CHECK(exchange(comm, ranks) == 0); /* between its starts, with a state of its own */
+    for (int start = 0; start < 4; start++) {
+        for (int i = 0; i < 2 * ranks; i++)
+            out[i] = start * 10000 + rank * 100 + i;
+        CHECK(VAS_Alltoallv_start(plan) == 0);
+        for (int i = 0; i < 2 * ranks; i++)
+            CHECK(in[i] == start * 10000 + i / 2 * 100 + 2 * rank + i % 2);
+        if (start == 1)
+            MPI_Comm_free(&comm);
+    }
+    CHECK(VAS_Alltoallv_free(&plan) == 0 && plan == NULL);
+    free(memory);
+}
+
 static int handled;
 
 static void on_error(MPI_Comm *comm, int *error, ...)
@@ -178,6 +214,8 @@ int main(int argc, char **argv)
     check_many_communicators(ranks);
     check_intercommunicator(rank, ranks);
     check_refused(ranks);
+    check_plans(MPI_COMM_WORLD, ranks, true);
+    check_plans(MPI_COMM_SELF, 1, false); /* fewer ranks than VAS_A2AV_MIN_RANKS */
     if (provided == MPI_THREAD_MULTIPLE)
         check_threads();
     check_error_handler(ranks);

@@ -73,9 +73,11 @@ def test_sloav_as_printed_spoils_the_callers_send_buffer(mpi: MpiKind) -> None:
     assert launch(mpi, 5, [directory / "oracle", *words]).stdout.strip().endswith(" 0 different")
 
 
-def test_communicators_threads_and_errors(mpi: MpiKind) -> None:
+@pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x"])
+def test_communicators_threads_plans_and_errors(algorithm: str, mpi: MpiKind) -> None:
     program = build_for(mpi, "faces") / "faces"
-    said = launch(mpi, 4, [program], environment=_SMALL).stdout
+    words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2"}
+    said = launch(mpi, 4, [program], environment=_SMALL | words).stdout
     assert "faces: every check holds" in said
 
 

@@ -1,0 +1,165 @@
+/* The explicit API's plans: VAS_Alltoallv_init and what follows it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../include/vas_a2av.h"
+#include "registry.h"
+
+enum { ARRAYS = 4 };
+
+struct vas_plan {
+    struct vas_communicator *own; /* NULL where MPI's own function is called */
+    struct a2av_state *state;
+    MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
+    const void *from;
+    void *to;
+    int *arrays; /* counts and displacements of both sides */
+    int ranks;   /* entries of each */
+    MPI_Datatype types[2];
+};
+
+static int *array(const struct vas_plan *plan, int index)
+{
+    return plan->arrays + (size_t)index * (size_t)plan->ranks;
+}
+
+/* MPI's own function gets a communicator that outlives the caller's. */
+static int duplicate(MPI_Comm comm, MPI_Comm *mine)
+{
+    MPI_Group group;
+    int inter, error = PMPI_Comm_test_inter(comm, &inter);
+    if (error || inter)
+        return error ? error : PMPI_Comm_dup(comm, mine);
+    error = PMPI_Comm_group(comm, &group);
+    if (error)
+        return error;
+    error = PMPI_Comm_create(comm, group, mine);
+    PMPI_Group_free(&group);
+    return error;
+}
+
+/* What the core does needs a state; all ranks have one, or all use MPI's own function. */
+static int choose(struct vas_plan *plan, MPI_Comm comm)
+{
+    struct vas_communicator *own = vas_registry_find(comm);
+    if (own && !own->passes) {
+        int ready, all = 0;
+        plan->state = a2av_state_new();
+        ready = plan->state != NULL;
+        int error = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, own->transport.comm);
+        if (!error && all) {
+            a2av_state_plan(plan->state);
+            vas_registry_hold(own);
+            plan->own = own;
+            return 0;
+        }
+        a2av_state_free(plan->state);
+        plan->state = NULL;
+    }
+    return duplicate(comm, &plan->comm);
+}
+
+static int count_ranks(MPI_Comm comm, int *ranks)
+{
+    int inter, error = PMPI_Comm_test_inter(comm, &inter);
+    if (error)
+        return error;
+    return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
+}
+
+/* Keeps the arguments; MPI_IN_PLACE has no counts, displacements and type of the send side. */
+static int keep(struct vas_plan *plan, const int *const arrays[ARRAYS],
+                const MPI_Datatype types[2])
+{
+    size_t n = (size_t)plan->ranks;
+    bool in_place = plan->from == MPI_IN_PLACE;
+    plan->arrays = calloc(ARRAYS * n + 1, sizeof *plan->arrays);
+    if (!plan->arrays)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < ARRAYS; i++)
+        if (i >= 2 || !in_place)
+            memcpy(array(plan, i), arrays[i], n * sizeof(int));
+    int error = PMPI_Type_dup(types[1], &plan->types[1]);
+    return error || in_place ? error : PMPI_Type_dup(types[0], &plan->types[0]);
+}
+
+/* The sides of a start; where MPI_IN_PLACE is given `send` has no meaning. */
+static struct vas_side side_of(const struct vas_plan *plan, bool sends)
+{
+    int first = sends ? 0 : 2;
+    return (struct vas_side){.base = sends ? plan->from : plan->to,
+                             .counts = array(plan, first),
+                             .displacements = array(plan, first + 1),
+                             .types = &plan->types[sends ? 0 : 1]};
+}
+
+static void drop(struct vas_plan *plan)
+{
+    for (int i = 0; i < 2; i++)
+        if (plan->types[i] != MPI_DATATYPE_NULL)
+            PMPI_Type_free(&plan->types[i]);
+    free(plan->arrays);
+    free(plan);
+}
+
+int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       VAS_Plan *made)
+{
+    const int *const arrays[] = {sendcounts, sdispls, recvcounts, rdispls};
+    const MPI_Datatype types[] = {sendtype, recvtype};
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
+    struct vas_plan *plan = malloc(sizeof *plan);
+    (void)info;
+    *made = NULL;
+    if (!plan) {
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
+    }
+    *plan = (struct vas_plan){.comm = MPI_COMM_NULL, .from = sendbuf, .to = recvbuf,
+                              .types = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}};
+    int error = count_ranks(comm, &plan->ranks);
+    if (!error && (vas_side_is_invalid(&receive, plan->ranks) ||
+                   (sendbuf != MPI_IN_PLACE && vas_side_is_invalid(&send, plan->ranks))))
+        error = MPI_ERR_ARG;
+    if (!error)
+        error = keep(plan, arrays, types);
+    if (!error)
+        error = choose(plan, comm);
+    if (error) {
+        drop(plan);
+        PMPI_Comm_call_errhandler(comm, error);
+        return error;
+    }
+    *made = plan;
+    return MPI_SUCCESS;
+}
+
+int VAS_Alltoallv_start(VAS_Plan plan)
+{
+    struct vas_side send = side_of(plan, true), receive = side_of(plan, false);
+    if (!plan->own)
+        return PMPI_Alltoallv(plan->from, array(plan, 0), array(plan, 1), plan->types[0],
+                              plan->to, array(plan, 2), array(plan, 3), plan->types[1],
+                              plan->comm);
+    return vas_communicator_run(plan->own, plan->state,
+                                plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
+                                MPI_COMM_NULL);
+}
+
+int VAS_Alltoallv_free(VAS_Plan *freed)
+{
+    struct vas_plan *plan = *freed;
+    int error = MPI_SUCCESS;
+    if (plan->comm != MPI_COMM_NULL)
+        error = PMPI_Comm_free(&plan->comm);
+    if (plan->own && !plan->own->broken)
+        a2av_state_free(plan->state);
+    if (plan->own)
+        vas_registry_release(plan->own);
+    drop(plan);
+    *freed = NULL;
+    return error;
+}
