@@ -103,6 +103,17 @@ void a2av_state_free(struct a2av_state *);
  * alone: no lengths, and no message without a block. */
 void a2av_state_plan(struct a2av_state *);
 
+/* What a call moves: each is the largest that any rank sends, in steps of at most a quarter. */
+struct a2av_load {
+    double blocks; /* that are not empty */
+    double bytes;  /* of those that do not go direct */
+    double direct; /* blocks that go direct */
+};
+
+/* What the last call by SLOAV2 or SLOAV2x moved: the same on all ranks, so that they may choose
+ * by it. False if there was none. */
+bool a2av_state_load(const struct a2av_state *, struct a2av_load *);
+
 /* Runs the algorithm on this rank. Every rank of the transport calls it with equal settings.
  * After an error the state must not be used again: a message may still be on its way, so the
  * memory of this call is not given back. */

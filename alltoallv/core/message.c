@@ -1,6 +1,7 @@
 /* In a call of a plan a message is the blocks alone, once the lengths are known. Otherwise it is
  *     flags     1 byte
  *     total     8 bytes, only with MORE: the size of the whole message
+ *     load      3 bytes, only with LOAD: what the sender has heard, if that has changed
  *     lengths   of the round's blocks by growing distance, as lengths.h has them; not with REPEAT
  *     blocks
  * REPEAT says that the lengths are those of this round in the previous call: the sender alone
@@ -11,7 +12,7 @@
 
 #include "lengths.h"
 
-enum { REPEAT = 1, MORE = 2, PREFIX_BYTES = 1, TOTAL_BYTES = 8 };
+enum { REPEAT = 1, MORE = 2, LOAD = 4, PREFIX_BYTES = 1, TOTAL_BYTES = 8 };
 
 static size_t blocks_of(const struct a2av_call *call, const struct a2av_round *round,
                         const struct a2av_slot *slots, size_t *payload)
@@ -66,35 +67,56 @@ static int compose_planned(struct a2av_call *call, const struct a2av_slot *slots
     return 0;
 }
 
+/* Writes flags, total and load; returns their end. The lengths follow, or not. */
+static unsigned char *write_prefix(const struct a2av_call *call, struct a2av_header *last,
+                                   unsigned flags, size_t rest, unsigned char *at, size_t *total)
+{
+    const struct a2av_load_code *load = &call->state->load;
+    if (memcmp(&last->load, load, sizeof *load) != 0)
+        flags |= LOAD;
+    *total = PREFIX_BYTES + rest;
+    if (flags & LOAD)
+        *total += A2AV_LOAD_BYTES;
+    if (*total > call->settings->eager_bytes) {
+        flags |= MORE;
+        *total += TOTAL_BYTES;
+    }
+    *at++ = (unsigned char)flags;
+    if (flags & MORE) {
+        uint64_t whole = *total;
+        memcpy(at, &whole, TOTAL_BYTES);
+        at += TOTAL_BYTES;
+    }
+    if (flags & LOAD) {
+        memcpy(at, load->of, A2AV_LOAD_BYTES);
+        at += A2AV_LOAD_BYTES;
+        last->load = *load;
+    }
+    return at;
+}
+
 int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
                  const struct a2av_round *round, struct a2av_header *last,
                  struct a2av_buffer *out, size_t *total)
 {
     if (call->state->settled)
         return compose_planned(call, slots, round, last, out, total);
+    enum { FRONT = PREFIX_BYTES + TOTAL_BYTES + A2AV_LOAD_BYTES };
     size_t payload, blocks = blocks_of(call, round, slots, &payload);
-    size_t most = PREFIX_BYTES + TOTAL_BYTES + blocks * A2AV_LENGTH_BYTES + payload;
-    int error = a2av_buffer_reserve(out, most);
+    int error = a2av_buffer_reserve(out, FRONT + blocks * A2AV_LENGTH_BYTES + payload);
     if (error)
         return error;
-    unsigned char *lengths = out->bytes + PREFIX_BYTES;
+    unsigned char *lengths = out->bytes + FRONT;
     size_t count = (size_t)(write_lengths(call, round, slots, lengths) - lengths);
     bool repeat = last->known && count == last->count &&
                   memcmp(lengths, last->buffer.bytes, count) == 0;
     if (!repeat && (error = a2av_remember(last, lengths, count, payload)))
         return error;
     count = repeat ? 0 : count;
-    *total = PREFIX_BYTES + count + payload;
-    bool more = *total > call->settings->eager_bytes;
-    if (more) {
-        *total += TOTAL_BYTES;
-        uint64_t whole = *total;
-        memmove(lengths + TOTAL_BYTES, lengths, count);
-        memcpy(lengths, &whole, TOTAL_BYTES);
-        lengths += TOTAL_BYTES;
-    }
-    out->bytes[0] = (unsigned char)((repeat ? REPEAT : 0) | (more ? MORE : 0));
-    write_blocks(call, round, slots, lengths + count);
+    unsigned char *at = write_prefix(call, last, repeat ? REPEAT : 0, count + payload, out->bytes,
+                                     total);
+    memmove(at, lengths, count);
+    write_blocks(call, round, slots, at + count);
     call->counts->payload_bytes += payload;
     call->counts->metadata_bytes += *total - payload;
     return 0;
@@ -140,6 +162,13 @@ static int find_lengths(const struct a2av_call *call, const struct a2av_round *r
 {
     bool settled = call->state->settled;
     size_t prefix = settled ? 0 : PREFIX_BYTES + (message[0] & MORE ? TOTAL_BYTES : 0);
+    if (!settled && (message[0] & LOAD)) {
+        if (total < prefix + A2AV_LOAD_BYTES)
+            return A2AV_BAD_MESSAGE;
+        memcpy(last->load.of, message + prefix, A2AV_LOAD_BYTES);
+        prefix += A2AV_LOAD_BYTES;
+    }
+    a2av_load_raise(&call->state->load, last->load.of);
     if (settled || (message[0] & REPEAT)) {
         if (!last->known)
             return A2AV_BAD_MESSAGE;

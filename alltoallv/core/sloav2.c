@@ -141,6 +141,7 @@ int a2av_run_sloav2(struct a2av_call *call)
     struct a2av_slot *slots = a2av_slots_of(call);
     if (!slots)
         return A2AV_NO_MEMORY;
+    call->state->load = a2av_load_of(call);
     int error = a2av_start_large(call);
     if (!error)
         error = a2av_sloav2_rounds(call, slots);
@@ -152,6 +153,7 @@ int a2av_run_sloav2(struct a2av_call *call)
                                 call->flight.room * sizeof *call->flight.tickets +
                                 a2av_state_bytes(call->state));
     free(slots);
+    call->state->loaded = !error;
     if (!error)
         a2av_state_shrink(call->state);
     return error;

@@ -4,6 +4,7 @@
 
 #include "a2av.h"
 #include "arena.h"
+#include "load.h"
 #include "nodes.h"
 
 /* The encoded lengths of a round as they last travelled. */
@@ -11,6 +12,7 @@ struct a2av_header {
     struct a2av_buffer buffer;
     size_t count;
     size_t payload; /* the sum of the lengths */
+    struct a2av_load_code load; /* as it last travelled in this round */
     bool known;
 };
 
@@ -21,6 +23,8 @@ struct a2av_mail {
 
 struct a2av_state {
     int radix, rounds, mails; /* what the arrays were made for */
+    bool loaded;
+    struct a2av_load_code load; /* of this call, as far as this rank has heard */
     bool planned, settled;    /* sizes never change; and all headers are known */
     int class, classes;       /* of a leader's: which distances the headers are of */
     struct a2av_header *sent, *received;

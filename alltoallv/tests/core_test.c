@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../core/lengths.h"
+#include "../core/load.h"
 #include "../core/schedule.h"
 #include "mailboxes.h"
 
@@ -36,6 +37,7 @@ struct worker {
     const struct shape *shape;
     struct a2av_transport *transport;
     struct a2av_counts counts;
+    struct a2av_load load;
     size_t wrong;
 };
 
@@ -98,6 +100,7 @@ static void *work(void *argument)
         free(send[other]);
         free(receive[other]);
     }
+    a2av_state_load(state, &own->load);
     a2av_state_free(state);
     free(send), free(receive), free(send_bytes), free(bytes);
     return NULL;
@@ -114,7 +117,8 @@ static int *nodes_of(const struct shape *shape)
 
 /* Runs all ranks; returns what rank 0 counted in the last call. `between`: messages from node to
  * node in all calls, or NULL. */
-static struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between)
+static struct a2av_counts run_loaded(const struct shape *shape, uint64_t *between,
+                                     struct a2av_load *load)
 {
     int *node_of = shape->nodes ? nodes_of(shape) : NULL;
     struct mailboxes *boxes = mailboxes_new(shape->ranks);
@@ -134,10 +138,12 @@ static struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between
     for (int rank = 0; rank < shape->ranks; rank++) {
         pthread_join(workers[rank].thread, NULL);
         wrong += workers[rank].wrong;
+        wrong += memcmp(&workers[rank].load, &workers[0].load, sizeof workers[0].load) != 0;
         if (workers[rank].counts.scratch_bytes > most)
             most = workers[rank].counts.scratch_bytes;
     }
     struct a2av_counts counts = workers[0].counts;
+    *load = workers[0].load;
     counts.scratch_bytes = most; /* of any rank */
     pthread_attr_destroy(&small);
     free(workers);
@@ -147,6 +153,12 @@ static struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between
     free(node_of);
     CHECK(wrong == 0);
     return counts;
+}
+
+static struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between)
+{
+    struct a2av_load load;
+    return run_loaded(shape, between, &load);
 }
 
 static struct a2av_counts run_all(const struct shape *shape)
@@ -285,6 +297,26 @@ static void check_counts(void)
     CHECK(run_all(&shape).messages == 63);
 }
 
+/* Only rank 0 sends much, and yet all know of it; in a step of at most a quarter above. */
+static void check_load(void)
+{
+    for (int i = 0; i < 8; i++) {
+        struct shape shape = shape_of(13, 10, i % 2 ? A2AV_SLOAV2X : A2AV_SLOAV2, 2 + i);
+        struct a2av_load load;
+        shape.nodes = i % 2 ? 4 : 0;
+        shape.shared = i % 4 == 1;
+        shape.hot = i < 4 ? 1000 : 5000;
+        run_loaded(&shape, NULL, &load);
+        CHECK(load.blocks == 12 && load.direct == (i < 4 ? 0 : 1));
+        double bytes = i < 4 ? 110 + 1000 : 120; /* another rank than 0 has 120 */
+        CHECK(load.bytes <= bytes && load.bytes > bytes / 1.25);
+    }
+    for (uint64_t value = 0; value < 100000; value++) {
+        double again = a2av_load_value(a2av_load_step(value));
+        CHECK(again <= (double)value && again * 1.25 >= (double)value);
+    }
+}
+
 /* A plan's second call has blocks alone, in messages of known sizes, and none without a block. */
 static void check_plans(void)
 {
@@ -348,6 +380,7 @@ int main(int argc, char **argv)
     check_between_nodes();
     check_counts();
     check_plans();
+    check_load();
     check_memory();
     puts("core-test: every check holds");
     return 0;

@@ -1,0 +1,54 @@
+#include "load.h"
+
+#include "state.h"
+
+unsigned char a2av_load_step(uint64_t value)
+{
+    unsigned step = 0;
+    if (value == 0)
+        return 0;
+    for (; value > 7; value >>= 1)
+        step += 4;
+    /* 1, 2 and 3 have steps of their own, as 4 .. 7 have. */
+    return (unsigned char)(step + value);
+}
+
+double a2av_load_value(unsigned char step)
+{
+    double value = step;
+    if (step < 8)
+        return value;
+    value = 4 + step % 4;
+    for (unsigned octaves = step / 4U - 1; octaves > 0; octaves--)
+        value *= 2;
+    return value;
+}
+
+struct a2av_load_code a2av_load_of(const struct a2av_call *call)
+{
+    uint64_t blocks = 0, bytes = 0, direct = 0;
+    for (int to = 0; to < call->ranks; to++) {
+        size_t count = to == call->rank ? 0 : call->job->send_bytes[to];
+        blocks += count > 0;
+        direct += count > call->limit;
+        bytes += count > call->limit ? 0 : count;
+    }
+    return (struct a2av_load_code){
+        {a2av_load_step(blocks), a2av_load_step(bytes), a2av_load_step(direct)}};
+}
+
+void a2av_load_raise(struct a2av_load_code *load, const unsigned char other[A2AV_LOAD_BYTES])
+{
+    for (int i = 0; i < A2AV_LOAD_BYTES; i++)
+        load->of[i] = other[i] > load->of[i] ? other[i] : load->of[i];
+}
+
+bool a2av_state_load(const struct a2av_state *state, struct a2av_load *load)
+{
+    if (!state->loaded)
+        return false;
+    *load = (struct a2av_load){a2av_load_value(state->load.of[0]),
+                               a2av_load_value(state->load.of[1]),
+                               a2av_load_value(state->load.of[2])};
+    return true;
+}
