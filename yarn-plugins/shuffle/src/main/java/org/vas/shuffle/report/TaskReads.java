@@ -1,6 +1,8 @@
 package org.vas.shuffle.report;
 
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -10,20 +12,25 @@ public final class TaskReads {
   public static final int LONGEST_LINE = 6 * 20;
 
   /** The numbers of a task that has read nothing. */
-  public static final TaskReads NONE = new TaskReads(new long[TaskRead.values().length]);
+  public static final TaskReads NONE = of(0, 0, 0, 0, 0, 0);
 
-  private final long[] values;
+  private final Map<TaskRead, Long> values;
 
-  private TaskReads(long[] values) {
+  private TaskReads(Map<TaskRead, Long> values) {
     this.values = values;
   }
 
   /** Returns these numbers, in the order of {@link TaskRead}. Throws IllegalArgumentException. */
   public static TaskReads of(long... values) {
-    if (values.length != TaskRead.values().length || Arrays.stream(values).anyMatch(v -> v < 0)) {
+    TaskRead[] reads = TaskRead.values();
+    if (values.length != reads.length || Arrays.stream(values).anyMatch(v -> v < 0)) {
       throw new IllegalArgumentException("not the numbers of a task: " + Arrays.toString(values));
     }
-    return new TaskReads(values.clone());
+    Map<TaskRead, Long> found = new EnumMap<>(TaskRead.class);
+    for (int place = 0; place < reads.length; place++) {
+      found.put(reads[place], values[place]);
+    }
+    return new TaskReads(found);
   }
 
   /** Returns the numbers of a line without its end; empty for any other text. */
@@ -41,34 +48,35 @@ public final class TaskReads {
 
   /** Returns the line that carries these numbers, with its end. */
   public String line() {
-    return Arrays.stream(values).mapToObj(Long::toString).collect(Collectors.joining(" ", "", "\n"));
+    return values.values().stream().map(String::valueOf).collect(Collectors.joining(" ", "", "\n"));
   }
 
   /** Returns one of the numbers. */
   public long get(TaskRead read) {
-    return values[read.ordinal()];
+    return values.get(read);
   }
 
   /** Returns whether these numbers can follow others of the same task: no counter has fallen. */
   public boolean canFollow(TaskReads earlier) {
-    return Arrays.stream(TaskRead.values())
+    return values.keySet().stream()
         .allMatch(read -> !read.isCounter() || get(read) >= earlier.get(read));
   }
 
   /** Returns counters as far as they have grown since, and the rest as it is. */
   public TaskReads since(TaskReads earlier) {
-    return new TaskReads(Arrays.stream(TaskRead.values())
-        .mapToLong(read -> read.isCounter() ? get(read) - earlier.get(read) : get(read)).toArray());
+    Map<TaskRead, Long> growth = new EnumMap<>(values);
+    growth.replaceAll((read, value) -> read.isCounter() ? value - earlier.get(read) : value);
+    return new TaskReads(growth);
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof TaskReads && Arrays.equals(values, ((TaskReads) other).values);
+    return other instanceof TaskReads && values.equals(((TaskReads) other).values);
   }
 
   @Override
   public int hashCode() {
-    return Arrays.hashCode(values);
+    return values.hashCode();
   }
 
   @Override

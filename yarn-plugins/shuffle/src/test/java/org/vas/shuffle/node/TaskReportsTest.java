@@ -55,6 +55,7 @@ class TaskReportsTest {
   }
 
   @Test
+  @SuppressWarnings("try")
   void whatATaskReadStaysCountedAfterItsEnd() {
     AtomicReference<TaskReads> now = new AtomicReference<>(TaskReads.of(0, 0, 0, 0, 0, 0));
     try (NodeReporter task = new NodeReporter(job(), now::get)) {
@@ -119,6 +120,7 @@ class TaskReportsTest {
   }
 
   @Test
+  @SuppressWarnings("try")
   void aNodeManagerThatIsStartedAgainCountsFromWhatItsEarlierLifeHeard() throws IOException {
     long before = 1L << 40;
     AtomicReference<TaskReads> now = new AtomicReference<>(TaskReads.of(1, 1, before, 1, 1, 0));
