@@ -82,6 +82,8 @@ pub struct State {
     pub stream: Option<Arc<TcpStream>>,
     pub failed: Option<Refused>,
     heard: Instant,
+    /// Whether the request that it was made for is still to come.
+    is_fresh: bool,
     used: u64,
 }
 
@@ -137,6 +139,7 @@ impl Peers {
         }
         let call = Call { job: Arc::clone(job), request: request.clone(), reply, signs: Arc::clone(&signs) };
         state.queue.add(job.payer(), bytes, call);
+        state.is_fresh = false;
         drop(state);
         peer.changed.notify_all();
         self.wait(&peer, &answer, &signs, progress)
@@ -236,7 +239,7 @@ impl Peers {
         let mut idle: Option<(u64, Arc<Peer>)> = None;
         for peer in table.peers.values() {
             let state = peer.lock();
-            if !state.flights.is_empty() || state.queue.len() > 0 {
+            if state.is_fresh || !state.flights.is_empty() || state.queue.len() > 0 {
                 busy.charge(peer.owner, 1);
             } else if idle.as_ref().is_none_or(|(used, _)| state.used < *used) {
                 idle = Some((state.used, Arc::clone(peer)));
@@ -273,6 +276,7 @@ impl Peer {
             stream: None,
             failed: None,
             heard: Instant::now(),
+            is_fresh: true,
             used: 0,
         };
         Peer { host: host.to_owned(), owner, state: Mutex::new(state), changed: Condvar::new() }
