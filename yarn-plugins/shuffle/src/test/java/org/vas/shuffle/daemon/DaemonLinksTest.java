@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -30,8 +29,7 @@ class DaemonLinksTest {
 
   private DaemonLinks links(String patience) {
     job.set("vas.shuffled.patience", patience);
-    return new DaemonLinks(
-        job, new JobID("1", 1), new SecretKeySpec(ModelDaemon.SECRET, "HmacSHA1"));
+    return new DaemonLinks(job, new JobID("1", 1), ModelDaemon.secret());
   }
 
   @Test

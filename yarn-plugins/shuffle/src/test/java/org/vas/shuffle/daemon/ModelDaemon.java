@@ -17,15 +17,14 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import javax.crypto.Mac;
+import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRConfig;
 
 /** A daemon that says what a test wants it to say, on the socket of a local directory. */
 public final class ModelDaemon implements Closeable {
-  /** The job's secret, which this daemon knows. */
-  public static final byte[] SECRET = {1, -2, 3, -4};
-
+  private static final byte[] SECRET = {1, -2, 3, -4};
   private static final int BLOCK = 64 << 10;
   private static final byte LOOK = 3;
 
@@ -75,6 +74,11 @@ public final class ModelDaemon implements Closeable {
     return asked.get();
   }
 
+  /** Returns the job's secret, which this daemon knows. */
+  public static SecretKey secret() {
+    return new SecretKeySpec(SECRET, "HmacSHA1");
+  }
+
   private void acceptAll() {
     try {
       while (true) {
@@ -88,13 +92,13 @@ public final class ModelDaemon implements Closeable {
 
   private void serve(ByteChannel channel) {
     try (channel) {
-      ByteBuffer greeting = read(channel, 40);
+      byte[] greeting = read(channel, 40);
       byte[] nonce = new byte[32];
-      write(channel, ByteBuffer.allocate(40).put(greeting.array(), 0, 8).put(nonce).flip());
-      ByteBuffer auth = request(channel);
-      write(channel, message(2, auth.getLong(6), proof(greeting.array(), nonce, auth.array())));
+      write(channel, ByteBuffer.allocate(40).put(greeting, 0, 8).put(nonce).flip());
+      byte[] auth = request(channel);
+      write(channel, message(2, ByteBuffer.wrap(auth).getLong(6), proof(greeting, nonce, auth)));
       while (true) {
-        ByteBuffer request = request(channel);
+        ByteBuffer request = ByteBuffer.wrap(request(channel));
         script.answer(asked.incrementAndGet(), new Answers(channel, request));
       }
     } catch (IOException | GeneralSecurityException e) {
@@ -113,10 +117,10 @@ public final class ModelDaemon implements Closeable {
     return mac.doFinal();
   }
 
-  private static ByteBuffer request(ByteChannel channel) throws IOException {
-    ByteBuffer header = read(channel, 14);
-    ByteBuffer body = read(channel, header.getInt(0));
-    return ByteBuffer.allocate(14 + body.capacity()).put(header).put(body).flip();
+  private static byte[] request(ByteChannel channel) throws IOException {
+    byte[] header = read(channel, 14);
+    byte[] body = read(channel, ByteBuffer.wrap(header).getInt());
+    return ByteBuffer.allocate(14 + body.length).put(header).put(body).array();
   }
 
   private static ByteBuffer message(int kind, long id, byte[] body) {
@@ -124,14 +128,14 @@ public final class ModelDaemon implements Closeable {
         .putInt(body.length).put((byte) kind).put((byte) 0).putLong(id).put(body).flip();
   }
 
-  private static ByteBuffer read(ByteChannel channel, int count) throws IOException {
+  private static byte[] read(ByteChannel channel, int count) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(count);
     while (bytes.hasRemaining()) {
       if (channel.read(bytes) < 0) {
         throw new EOFException();
       }
     }
-    return bytes.flip();
+    return bytes.array();
   }
 
   private static void write(ByteChannel channel, ByteBuffer bytes) throws IOException {

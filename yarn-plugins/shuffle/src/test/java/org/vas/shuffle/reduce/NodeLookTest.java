@@ -13,7 +13,6 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.Text;
@@ -57,8 +56,7 @@ class NodeLookTest {
   }
 
   private DaemonLinks links() {
-    return new DaemonLinks(
-        job, new JobID("1", 1), new SecretKeySpec(ModelDaemon.SECRET, "HmacSHA1"));
+    return new DaemonLinks(job, new JobID("1", 1), ModelDaemon.secret());
   }
 
   private OutputFinding found(DaemonLinks links) throws IOException {

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.RawComparator;
@@ -239,7 +238,7 @@ final class ReduceHarness {
     ReduceTask task = new ReduceTask("job.xml", reduce, partition, maps, 1);
     task.setConf(conf);
     task.localizeConfiguration(conf);
-    task.setShuffleSecret(new SecretKeySpec(ModelDaemon.SECRET, "HmacSHA1"));
+    task.setShuffleSecret(ModelDaemon.secret());
     if (oneProcess) {
       task.setLocalMapFiles(Map.of());
     }
