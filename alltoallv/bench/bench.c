@@ -2,7 +2,8 @@
  *
  *   bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED [LEADERS]]
  *
- * ALGORITHM is one of the library's, or `mpi` for the MPI's own. BYTES is the largest block.
+ * ALGORITHM is one of the library's, `auto` for its choice, or `mpi` for the MPI's own. BYTES is
+ * the largest block.
  * Prints a line of JSON: the slowest rank's seconds a call, and what rank 0 sent in one call. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +72,7 @@ static void prepare(struct job *job, const char *distribution, int bytes, uint64
 static void call(struct job *job)
 {
     MPI_Datatype type = MPI_BYTE;
-    if (job->native) {
+    if (job->native || !vas_communicator_serves(job->own)) {
         PMPI_Alltoallv(job->send, job->send_counts, job->send_at, type, job->receive,
                        job->receive_counts, job->receive_at, type, job->comm);
         return;
@@ -121,7 +122,8 @@ int main(int argc, char **argv)
     int algorithm = argc > 5 ? a2av_by_name(argv[1]) : -1;
     job.native = argc > 5 && strcmp(argv[1], "mpi") == 0;
     job.calls = argc > 5 ? atoi(argv[5]) : 0;
-    if (job.calls < 1 || (algorithm < 0 && !job.native) || atoi(argv[4]) < 0) {
+    bool chooses = argc > 5 && strcmp(argv[1], "auto") == 0;
+    if (job.calls < 1 || (algorithm < 0 && !job.native && !chooses) || atoi(argv[4]) < 0) {
         fprintf(stderr, "usage: bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
@@ -130,7 +132,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(job.comm, &job.ranks);
     struct vas_settings settings = {.core = a2av_default_settings(), .min_ranks = 1};
     if (!job.native) {
-        settings.core.algorithm = (enum a2av_algorithm)algorithm;
+        settings.chooses = chooses;
+        if (!chooses)
+            settings.core.algorithm = (enum a2av_algorithm)algorithm;
         settings.core.radix = atoi(argv[2]);
         settings.core.leaders = argc > 7 ? atoi(argv[7]) : settings.core.leaders;
         job.own = vas_communicator_new(job.comm, &settings);

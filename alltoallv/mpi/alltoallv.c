@@ -13,7 +13,7 @@ static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send
         return NULL;
     bool in_place = send->base == MPI_IN_PLACE;
     if (own->passes || vas_side_is_invalid(receive, own->ranks) ||
-        (!in_place && vas_side_is_invalid(send, own->ranks))) {
+        (!in_place && vas_side_is_invalid(send, own->ranks)) || !vas_communicator_serves(own)) {
         own->totals.passed++;
         return NULL;
     }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "network.h"
+
 /* Ranks can be started with different environments, or be out of memory: whether all are ready
  * for the same is asked once, by a reduction on the caller's communicator. */
 static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *same)
@@ -11,6 +13,7 @@ static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *
     const struct vas_settings *s = &own->settings;
     int64_t mine[] = {s->off,
                       s->min_ranks,
+                      s->chooses,
                       s->node_ranks,
                       (int64_t)s->core.algorithm,
                       s->core.radix,
@@ -33,6 +36,24 @@ static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *
     return error;
 }
 
+static int open_chooser(struct vas_communicator *own)
+{
+    struct a2av_network network;
+    int error = vas_network_share(&network, own->transport.comm);
+    vas_chooser_open(&own->chooser, &network, own->nodes.node_of, own->ranks);
+    return error;
+}
+
+/* Many communicators never need the memory of nodes, so it is made when it is needed first. */
+static void share_memory(struct vas_communicator *own)
+{
+    if (own->nodes.shared)
+        return;
+    if (!vas_node_map_share(&own->nodes, own->transport.comm))
+        vas_chooser_without_memory(&own->chooser);
+    own->transport.base.window = own->nodes.parts ? &own->nodes.window : NULL;
+}
+
 static int open_own(struct vas_communicator *own, MPI_Comm comm)
 {
     MPI_Group group;
@@ -47,11 +68,12 @@ static int open_own(struct vas_communicator *own, MPI_Comm comm)
         error = PMPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
     if (!error)
         error = vas_transport_open(&own->transport, mine);
-    if (!error && a2av_has_leaders(own->settings.core.algorithm)) {
+    if (!error && (own->settings.chooses || a2av_has_leaders(own->settings.core.algorithm))) {
         vas_node_map_open(&own->nodes, mine, own->settings.node_ranks);
         own->transport.base.node_of = own->nodes.node_of;
-        own->transport.base.window = own->nodes.parts ? &own->nodes.window : NULL;
     }
+    if (!error && own->settings.chooses)
+        error = open_chooser(own);
     return error;
 }
 
@@ -123,22 +145,33 @@ static void add_up(struct vas_totals *totals, const struct a2av_counts *counts, 
 int vas_communicator_exchange(struct vas_communicator *own, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm)
 {
-    return vas_communicator_run(own, own->state, send, receive, comm);
+    int error =
+        vas_communicator_run(own, own->state, &own->settings.core, send, receive, comm);
+    if (!error && own->settings.chooses)
+        vas_chooser_learn(&own->chooser, own->state, &own->settings.core);
+    return error;
+}
+
+bool vas_communicator_serves(struct vas_communicator *own)
+{
+    return !own->settings.chooses || vas_chooser_serves(&own->chooser);
 }
 
 int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,
-                         const struct vas_side *send, const struct vas_side *receive,
-                         MPI_Comm comm)
+                         const struct a2av_settings *settings, const struct vas_side *send,
+                         const struct vas_side *receive, MPI_Comm comm)
 {
     struct a2av_counts counts;
     double started = PMPI_Wtime();
     int error = own->broken ? MPI_ERR_OTHER : 0;
     if (!error)
         error = vas_blocks_begin(&own->blocks, send, receive, own->transport.comm);
+    if (!error && a2av_has_leaders(settings->algorithm))
+        share_memory(own);
     if (!error) {
         struct a2av_job job = {own->blocks.send, own->blocks.send_bytes, own->blocks.receive,
                                own->blocks.receive_bytes};
-        error = a2av_run(&own->transport.base, &own->settings.core, &job, state, &counts);
+        error = a2av_run(&own->transport.base, settings, &job, state, &counts);
         /* The packed blocks of messages that may be on their way must stay where they are. */
         if (!error)
             error = vas_blocks_end(&own->blocks, receive, own->transport.comm, false);

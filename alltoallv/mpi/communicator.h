@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "blocks.h"
+#include "chooser.h"
 #include "node_map.h"
 #include "settings.h"
 #include "transport.h"
@@ -28,6 +29,7 @@ struct vas_communicator {
     int rank, ranks;
     struct vas_transport transport;
     struct vas_node_map nodes; /* for the algorithms with leaders */
+    struct vas_chooser chooser; /* with settings.chooses */
     struct vas_blocks blocks;
     struct a2av_state *state;
     struct vas_totals totals;
@@ -45,10 +47,15 @@ void vas_communicator_free(struct vas_communicator *);
 int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm);
 
-/* The same with the state of a plan. `comm` may be MPI_COMM_NULL: no handler is called. */
+/* Whether the next call is one of the core's; MPI's own function must do it otherwise. All ranks
+ * ask before every call, and get the same answer. */
+bool vas_communicator_serves(struct vas_communicator *);
+
+/* vas_communicator_exchange with the state and settings of a plan, without a choice. `comm` may be
+ * MPI_COMM_NULL: no handler is called. */
 int vas_communicator_run(struct vas_communicator *, struct a2av_state *,
-                         const struct vas_side *send, const struct vas_side *receive,
-                         MPI_Comm comm);
+                         const struct a2av_settings *, const struct vas_side *send,
+                         const struct vas_side *receive, MPI_Comm comm);
 
 /* Prints a line of what was counted to stderr. */
 void vas_communicator_report(const struct vas_communicator *);

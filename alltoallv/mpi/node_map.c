@@ -34,6 +34,15 @@ static void number(int *node_of, int ranks)
     }
 }
 
+/* Whether there are several nodes, and one of them has several ranks. */
+static bool has_leaders(const int *node_of, int ranks)
+{
+    int nodes = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        nodes = node_of[rank] >= nodes ? node_of[rank] + 1 : nodes;
+    return nodes > 1 && nodes < ranks;
+}
+
 static int find_nodes(struct vas_node_map *map, MPI_Comm comm, int rank, int ranks)
 {
     int first = rank;
@@ -130,12 +139,26 @@ void vas_node_map_open(struct vas_node_map *map, MPI_Comm comm, int node_ranks)
         vas_node_map_close(map, false);
         return;
     }
-    good = !find_nodes(map, comm, rank, ranks) && !share_memory(map);
-    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
+    if (find_nodes(map, comm, rank, ranks))
         vas_node_map_close(map, false);
-        return;
+}
+
+bool vas_node_map_share(struct vas_node_map *map, MPI_Comm comm)
+{
+    int ranks = 0, members = 0, good, all = 0;
+    PMPI_Comm_size(comm, &ranks);
+    if (map->shared || !map->node_of || !has_leaders(map->node_of, ranks))
+        return true;
+    PMPI_Comm_size(map->node, &members);
+    good = !share_memory(map) && (map->parts || members == 1);
+    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
+        free_memory(map);
+        free(map->parts);
+        map->parts = NULL;
     }
+    map->shared = true;
     map->window.parts = map->parts;
+    return all;
 }
 
 void vas_node_map_close(struct vas_node_map *map, bool ended)

@@ -10,6 +10,9 @@ enum { ARRAYS = 4 };
 struct vas_plan {
     struct vas_communicator *own; /* NULL where MPI's own function is called */
     struct a2av_state *state;
+    struct a2av_settings settings;
+    bool learnt; /* what its calls move: the settings are chosen for it */
+    bool native; /* MPI's own function is the better choice */
     MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
     const void *from;
     void *to;
@@ -51,6 +54,8 @@ static int choose(struct vas_plan *plan, MPI_Comm comm)
             a2av_state_plan(plan->state);
             vas_registry_hold(own);
             plan->own = own;
+            plan->settings = own->settings.core;
+            plan->learnt = !own->settings.chooses;
             return 0;
         }
         a2av_state_free(plan->state);
@@ -140,13 +145,19 @@ int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
 int VAS_Alltoallv_start(VAS_Plan plan)
 {
     struct vas_side send = side_of(plan, true), receive = side_of(plan, false);
-    if (!plan->own)
+    if (!plan->own || plan->native)
         return PMPI_Alltoallv(plan->from, array(plan, 0), array(plan, 1), plan->types[0],
                               plan->to, array(plan, 2), array(plan, 3), plan->types[1],
-                              plan->comm);
-    return vas_communicator_run(plan->own, plan->state,
-                                plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
-                                MPI_COMM_NULL);
+                              plan->native ? plan->own->transport.comm : plan->comm);
+    int error = vas_communicator_run(plan->own, plan->state, &plan->settings,
+                                     plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
+                                     MPI_COMM_NULL);
+    if (!error && !plan->learnt) {
+        struct vas_chooser once = plan->own->chooser;
+        plan->native = !vas_chooser_learn(&once, plan->state, &plan->settings);
+        plan->learnt = true;
+    }
+    return error;
 }
 
 int VAS_Alltoallv_free(VAS_Plan *freed)

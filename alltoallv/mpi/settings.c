@@ -26,8 +26,9 @@ static bool read_number(struct vas_settings *settings, const char *name, long lo
 static void read_algorithm(struct vas_settings *settings)
 {
     const char *name = getenv("VAS_A2AV");
-    if (!name || !*name)
+    if (!name || !*name || strcmp(name, "auto") == 0)
         return;
+    settings->chooses = false;
     int found = a2av_by_name(name);
     if (found >= 0) {
         settings->core.algorithm = (enum a2av_algorithm)found;
@@ -36,7 +37,7 @@ static void read_algorithm(struct vas_settings *settings)
     settings->off = true;
     if (strcmp(name, "off") == 0)
         return;
-    fprintf(stderr, "vas-a2av: VAS_A2AV=%s: must be off", name);
+    fprintf(stderr, "vas-a2av: VAS_A2AV=%s: must be auto, off", name);
     for (int i = 0; i < A2AV_ALGORITHMS; i++)
         fprintf(stderr, ", %s", a2av_name((enum a2av_algorithm)i));
     fprintf(stderr, "; MPI's own is used\n");
@@ -45,7 +46,8 @@ static void read_algorithm(struct vas_settings *settings)
 struct vas_settings vas_settings_from_environment(void)
 {
     enum { EAGER_LEAST = 64, HUNDRED_MEGABYTES = 100 * 1000 * 1000 };
-    struct vas_settings settings = {.core = a2av_default_settings(), .min_ranks = 8};
+    struct vas_settings settings = {
+        .core = a2av_default_settings(), .chooses = true, .min_ranks = 8};
     long long value;
     read_algorithm(&settings);
     settings.core.batch = settings.core.batch < A2AV_BATCH_MAX ? settings.core.batch

@@ -9,6 +9,7 @@
 struct vas_settings {
     struct a2av_settings core;
     bool off, report;
+    bool chooses;   /* the model does, from call to call; the algorithm is that of the first one */
     int min_ranks;  /* smaller communicators are MPI's own */
     int node_ranks; /* no more ranks of a machine are one node; 0: all of them */
 };

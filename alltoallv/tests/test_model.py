@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import math
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_a2av.building import SIMULATED, is_installed
-from vas_a2av.model import Network, predict
+from vas_a2av.building import SIMULATED, SOURCES, is_installed
+from vas_a2av.model import Call, Network, candidates, chosen, predict
+from vas_a2av.network_file import network_path, parse_network, write_network
 from vas_a2av.rounds import positions
 from vas_a2av.simulation import SimulatedCase, simulate
 from vas_core.cli import run_command
+from vas_core.errors import VasError
+from vas_core.process import run
 
 _SIMULATED_CASES = [
     *(("linear", 2), ("sloav", 2), ("two-phase", 2)),
@@ -30,21 +37,91 @@ def test_every_distance_travels_once_for_each_digit(ranks: int, radix: int) -> N
 
 
 def test_1024_ranks_have_the_messages_of_the_page() -> None:
-    found = {name: predict(name, 2, 1024, 8) for name in ("linear", "sloav", "two-phase", "sloav2")}
+    names = ("linear", "sloav", "two-phase", "sloav2")
+    found = {name: predict(name, 2, Call(1024, 1, 8)) for name in names}
     assert [found[name].messages for name in found] == [1023, 20, 30, 10]
     assert found["sloav2"].sent_bytes == 10 + 10 * 512 * 8
 
 
 def test_blocks_above_the_limit_go_direct() -> None:
-    found = predict("sloav2", 2, 64, 2048)
+    found = predict("sloav2", 2, Call(64, 1, 2048))
     assert (found.messages, found.sent_bytes) == (63 + 6, 63 * 2048 + 6)
 
 
-def test_explain_puts_the_cheapest_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_puts_the_cheapest_first_and_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert run_command(["a2av", "explain", "--ranks", "1024", "--size", "8"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("sloav2")
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].startswith("sloav2")
+    assert said[-2] == "figures: the simulated torus's figures"
+    assert said[-1].startswith("chosen: sloav2, radix 2: 10 messages instead of 1023; start-ups")
     assert run_command(["a2av", "explain", "--ranks", "64", "--size", "1M"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("linear")
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].startswith("linear")
+    assert said[-1].startswith("chosen: MPI's own function: sloav2 is predicted to need")
+    with_nodes = ["a2av", "explain", "--ranks", "512", "--per-node", "16", "--size", "16"]
+    assert run_command(with_nodes) == 0
+    assert "chosen: sloav2x, radix 8, 8 leaders a node: 10 messages" in capsys.readouterr().out
+
+
+def test_explain_uses_the_figures_that_were_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = network_path("mpich")
+    write_network(path, _FIGURES, "by hand")
+    assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["figures"] == str(path)
+    linear = next(each for each in said["candidates"] if each["algorithm"] == "linear")
+    assert linear["startup_seconds"] == pytest.approx(7 * 2 * 30e-6 + 60e-6)
+    path.write_text("overhead_ns = 3\nlatency = 4\n")
+    assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) != 0
+    assert "line 2 is not a figure: 'latency = 4'" in capsys.readouterr().err
+
+
+_FIGURES = """overhead_ns = 30000
+latency_ns = 60000
+byte_ps = 8000
+copy_byte_ps = 100
+local_ns = 400
+"""
+
+
+def test_figures_are_read_with_their_units() -> None:
+    network = parse_network(_FIGURES, where="here")
+    assert network.overhead_seconds == pytest.approx(30e-6)
+    assert network.bytes_per_second == pytest.approx(125e6)
+    with pytest.raises(VasError, match="local_ns is missing"):
+        parse_network(_FIGURES.replace("local_ns = 400\n", ""), where="here")
+
+
+_SHAPES = [(8, 1, 8), (64, 1, 8), (1024, 16, 8), (1000, 24, 100), (4096, 64, 700), (33, 8, 1)]
+
+
+@pytest.mark.machine
+def test_the_library_chooses_by_the_same_model(tmp_path: Path) -> None:
+    directory = tmp_path / "built"
+    program = directory / "predict"
+    run(["make", "-s", "-f", SOURCES / "Makefile", f"OUT={directory}", program])
+    network = Network()
+    for ranks, per_node, size in _SHAPES:
+        call = Call(ranks, per_node, size)
+        load: list[str | Path] = [program, str(ranks), str(per_node), str(ranks - 1)]
+        load += [str((ranks - 1) * size), "0"]
+        found = candidates(call)
+        for each in found:
+            if each.algorithm in ("linear", "sloav2", "sloav2x"):
+                words = [each.algorithm, str(each.radix), str(each.leaders)]
+                said = float(run([*load, *words]).stdout)
+                assert said == pytest.approx(each.seconds(network), rel=1e-9), each
+        best = chosen(found, network)
+        said_choice = run(load).stdout.split()
+        assert said_choice[0] == (best.algorithm if best else "mpi")
+        if best:
+            assert int(said_choice[1]) == best.radix
 
 
 @pytest.mark.slow
@@ -53,5 +130,6 @@ def test_simulated_time_is_near_the_models(name: str, radix: int) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
     case = SimulatedCase(ranks=64, size=8, distribution="equal", calls=4, seed=1)
-    cost, model = simulate(case, name, radix), predict(name, radix, 64, 8)
-    assert model.seconds(Network()) == pytest.approx(cost.seconds, rel=0.25)
+    cost, model = simulate(case, name, radix), predict(name, radix, Call(64, 1, 8))
+    network = Network(copy_bytes_per_second=math.inf)  # the simulation knows no copies
+    assert model.seconds(network) == pytest.approx(cost.seconds, rel=0.25)

@@ -15,7 +15,7 @@ from vas_core.process import run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-_SMALL = {"VAS_A2AV_MIN_RANKS": "2"}
+_SMALL = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV": "sloav2"}
 
 
 @pytest.fixture(params=sorted(MPIS))
@@ -149,5 +149,5 @@ def test_a_name_that_is_no_algorithm_switches_off(mpi: MpiKind) -> None:
     oracle = build_for(mpi, "oracle") / "oracle"
     environment = _SMALL | {"VAS_A2AV": "quick", "VAS_A2AV_REPORT": "1"}
     said = launch(mpi, 2, [oracle, "20", "1"], environment=environment).stderr
-    assert "VAS_A2AV=quick: must be off, linear, pairwise, sloav" in said
+    assert "VAS_A2AV=quick: must be auto, off, linear, pairwise, sloav" in said
     assert "calls passed to MPI: VAS_A2AV=off" in said

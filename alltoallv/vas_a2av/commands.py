@@ -15,6 +15,10 @@ _LATER = {
     "explain": Later(
         "vas_a2av.explain_command:explain", "Predict the cost of each algorithm, by a model."
     ),
+    "tune": Later(
+        "vas_a2av.tune_command:tune",
+        "Measure this machine's messages and copies, for the library's choice.",
+    ),
     "verify": Later(
         "vas_a2av.verify_command:verify", "Compare the library with an MPI, byte for byte."
     ),

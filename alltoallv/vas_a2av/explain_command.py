@@ -2,57 +2,120 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import click
 
-from vas_a2av.model import Network, Prediction, predict
+from vas_a2av.building import MPIS
+from vas_a2av.model import WORTH, Call, Network, Prediction, candidates, chosen
+from vas_a2av.network_file import network_path, parse_network
 from vas_core.cli import SizeType, json_option, print_json
+from vas_core.options import shared
 from vas_core.table import print_table
 
-_WITHOUT_RADIX = ("linear", "pairwise", "sloav", "two-phase")
-_WITH_RADIX = ("tuna", "sloav2")
+_WITH_RADIX = ("tuna", "sloav2", "sloav2x")
+_ASSUMED = "the simulated torus's figures"
+
+
+def _call(ranks: int, per_node: int, size: int) -> Call:
+    return Call(ranks, min(per_node, ranks), size)
+
+
+def _network(
+    network: Path | None, overhead: float | None, latency: float | None, bandwidth: int | None
+) -> tuple[Network, str]:
+    """Returns the figures to predict with, and where they are from."""
+    measured = [network_path(name) for name in sorted(MPIS)]
+    path = network or next((each for each in measured if each.is_file()), None)
+    found = parse_network(path.read_text(), where=str(path)) if path else Network()
+    if overhead is not None:
+        found = replace(found, overhead_seconds=overhead * 1e-6)
+    if latency is not None:
+        found = replace(found, latency_seconds=latency * 1e-6)
+    if bandwidth is not None:
+        found = replace(found, bytes_per_second=float(bandwidth))
+    return found, str(path or _ASSUMED)
+
+
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--ranks", type=click.IntRange(2, 1 << 20), required=True, help="Number of ranks.")
-@click.option("--size", type=SizeType(), required=True, help="Mean size of a block.")
-@click.option("--overhead", type=click.FloatRange(0), default=0.7, show_default=True,
-              help="Microseconds of a message at each end.")  # fmt: skip
-@click.option("--latency", type=click.FloatRange(0), default=0.5, show_default=True,
-              help="Microseconds from end to end.")  # fmt: skip
-@click.option("--bandwidth", type=SizeType(1), default="5G", show_default=True,
-              help="Bytes per second.")  # fmt: skip
+@shared(
+    "case",
+    _call,
+    click.option("--ranks", type=click.IntRange(2, 1 << 20), required=True, help="MPI ranks."),
+    click.option(
+        "--per-node", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+    ),
+    click.option("--size", type=SizeType(), required=True, help="Mean size of a block."),
+)
+@shared(
+    "figures",
+    _network,
+    click.option("--network", type=_file, help="File of `vas a2av tune`; default: its last one."),
+    click.option("--overhead", type=click.FloatRange(0), help="Microseconds of a message's end."),
+    click.option("--latency", type=click.FloatRange(0), help="Microseconds from end to end."),
+    click.option("--bandwidth", type=SizeType(1), help="Bytes per second of a node's link."),
+)
 @json_option
-def explain(
-    ranks: int, size: int, overhead: float, latency: float, bandwidth: int, as_json: bool
-) -> None:
-    """Predict the cost of each algorithm, by a model.
+def explain(case: Call, figures: tuple[Network, str], as_json: bool) -> None:
+    """Predict the cost of each algorithm, and what the library chooses.
 
     The first line is the cheapest; STARTUP is what remains of its time when blocks are empty. The
-    network's figures are the simulated torus's unless you give others: nothing is measured.
+    figures are those that `vas a2av tune` measured, or the simulated torus's.
 
     \b
-    Example: vas a2av explain --ranks 1024 --size 8
+    Example: vas a2av explain --ranks 1024 --per-node 16 --size 8
     """
-    network = Network(overhead * 1e-6, latency * 1e-6, bandwidth)
-    found = sorted(candidates(ranks, size), key=lambda each: each.seconds(network))
+    network, source = figures
+    found = sorted(candidates(case), key=lambda each: each.seconds(network))
+    best = chosen(found, network)
     if as_json:
-        print_json([_as_json(each, network) for each in found])
+        predicted = [_as_json(each, network) for each in found]
+        choice = _as_json(best, network) if best else None
+        print_json({"figures": source, "candidates": predicted, "chosen": choice})
         return
-    header = ("ALGORITHM", "RADIX", "PREDICTED US", "STARTUP US", "MESSAGES", "SENT B")
+    header = ("ALGORITHM", "RADIX", "LEADERS", "PREDICTED US", "STARTUP US", "MESSAGES", "SENT B")
     print_table(header, [_row(each, network) for each in found])
+    click.echo(f"\nfigures: {source}\n{reason(found, best, network)}")
 
 
-def candidates(ranks: int, size: int) -> list[Prediction]:
-    """Returns a prediction for each algorithm, and for each power of two as a radix."""
-    radices = [1 << power for power in range(1, 7) if 1 << power <= max(ranks, 2)]
-    fixed = [predict(name, 2, ranks, size) for name in _WITHOUT_RADIX]
-    return fixed + [predict(name, radix, ranks, size) for name in _WITH_RADIX for radix in radices]
+def reason(found: list[Prediction], best: Prediction | None, network: Network) -> str:
+    """Returns a sentence that tells what the library chooses among candidates, and why."""
+    own = next(each for each in found if each.algorithm == "linear")
+    limit = own.seconds(network) * WORTH * 1e6
+    if best is None:
+        least = min(
+            (each for each in found if each.algorithm in ("sloav2", "sloav2x")),
+            key=lambda each: each.seconds(network),
+        )
+        return (
+            f"chosen: MPI's own function: {least.algorithm} is predicted to need "
+            f"{least.seconds(network) * 1e6:.1f} us, not below {WORTH:.0%} of what a message for "
+            f"each block needs ({limit:.1f} us)"
+        )
+    words = [best.algorithm, f"radix {best.radix}"]
+    words += [f"{best.leaders} leaders a node"] if best.algorithm == "sloav2x" else []
+    starting = f"{best.startup_seconds(network) * 1e6:.1f} instead of "
+    starting += f"{own.startup_seconds(network) * 1e6:.1f} us"
+    sending = f"{_bytes_us(best, network):.1f} instead of {_bytes_us(own, network):.1f} us"
+    return (
+        f"chosen: {', '.join(words)}: {best.messages} messages instead of {own.messages}; "
+        f"start-ups {starting}, bytes {sending}"
+    )
+
+
+def _bytes_us(each: Prediction, network: Network) -> float:
+    return (each.seconds(network) - each.startup_seconds(network)) * 1e6
 
 
 def _as_json(found: Prediction, network: Network) -> dict[str, object]:
     return {
         "algorithm": found.algorithm,
         "radix": found.radix,
+        "leaders": found.leaders,
         "predicted_seconds": found.seconds(network),
         "startup_seconds": found.startup_seconds(network),
         "messages": found.messages,
@@ -62,10 +125,12 @@ def _as_json(found: Prediction, network: Network) -> dict[str, object]:
 
 def _row(found: Prediction, network: Network) -> tuple[str, ...]:
     radix = str(found.radix) if found.algorithm in _WITH_RADIX else "-"
+    leaders = str(found.leaders) if found.algorithm == "sloav2x" else "-"
     times = (found.seconds(network) * 1e6, found.startup_seconds(network) * 1e6)
     return (
         found.algorithm,
         radix,
+        leaders,
         *(f"{microseconds:.1f}" for microseconds in times),
         str(found.messages),
         f"{found.sent_bytes:.0f}",

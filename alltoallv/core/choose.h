@@ -1,0 +1,37 @@
+/* Predicts what a call costs and chooses the cheapest way, from values that all ranks share. The
+ * model is the one of vas_a2av/model.py; a test holds the two together. */
+#ifndef VAS_A2AV_CHOOSE_H
+#define VAS_A2AV_CHOOSE_H
+
+#include "a2av.h"
+
+/* Of a machine, in seconds: measured by `vas a2av tune`. */
+struct a2av_network {
+    double overhead; /* of a message, at each end */
+    double latency;  /* from end to end, without overheads */
+    double per_byte; /* of a node's link */
+    double copy;     /* of a byte, from memory to memory */
+    double local;    /* of handing a string to another rank of the node */
+};
+
+struct a2av_layout {
+    int ranks, nodes, most; /* most: ranks of the largest node */
+};
+
+/* The figures that are assumed where none were measured. */
+struct a2av_network a2av_assumed_network(void);
+
+/* Seconds of a call by SLOAV2 or SLOAV2x with these settings; for any other algorithm those of
+ * sending each block by itself, as MPI libraries do. */
+double a2av_predict(const struct a2av_network *, const struct a2av_layout *,
+                    const struct a2av_settings *, const struct a2av_load *);
+
+/* MPI's own function is left only for something that is predicted to need less than this part of
+ * its time: the model may be wrong by as much. */
+#define A2AV_WORTH 0.8
+
+/* Sets algorithm, radix and leaders. False: MPI's own function is the better choice. */
+bool a2av_choose(const struct a2av_network *, const struct a2av_layout *, const struct a2av_load *,
+                 struct a2av_settings *);
+
+#endif

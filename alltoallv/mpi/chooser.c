@@ -1,0 +1,56 @@
+#include "chooser.h"
+
+#include <stdlib.h>
+
+enum { PAUSE_FIRST = 64, PAUSE_MOST = 1024 };
+
+static void lay_out(struct a2av_layout *layout, const int *node_of, int ranks)
+{
+    *layout = (struct a2av_layout){.ranks = ranks, .nodes = ranks, .most = 1};
+    int *sizes = node_of ? calloc((size_t)ranks, sizeof *sizes) : NULL;
+    if (!sizes)
+        return;
+    layout->nodes = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int size = ++sizes[node_of[rank]];
+        layout->nodes += size == 1;
+        layout->most = size > layout->most ? size : layout->most;
+    }
+    free(sizes);
+}
+
+void vas_chooser_open(struct vas_chooser *chooser, const struct a2av_network *network,
+                      const int *node_of, int ranks)
+{
+    *chooser = (struct vas_chooser){.network = *network, .pause = PAUSE_FIRST};
+    lay_out(&chooser->layout, node_of, ranks);
+}
+
+void vas_chooser_without_memory(struct vas_chooser *chooser)
+{
+    chooser->network.local = 2 * chooser->network.overhead + chooser->network.latency;
+}
+
+bool vas_chooser_serves(struct vas_chooser *chooser)
+{
+    if (chooser->left == 0)
+        return true;
+    chooser->left--;
+    return false;
+}
+
+bool vas_chooser_learn(struct vas_chooser *chooser, const struct a2av_state *state,
+                       struct a2av_settings *settings)
+{
+    struct a2av_load load;
+    if (!a2av_state_load(state, &load))
+        return true;
+    if (a2av_choose(&chooser->network, &chooser->layout, &load, settings)) {
+        chooser->pause = PAUSE_FIRST;
+        return true;
+    }
+    chooser->left = chooser->pause;
+    if (chooser->pause < PAUSE_MOST)
+        chooser->pause *= 2;
+    return false;
+}

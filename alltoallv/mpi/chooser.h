@@ -1,0 +1,27 @@
+/* Chooses how the next call on a communicator is done, by what all of its ranks know: the machine's
+ * figures, its nodes, and what the last call by the core moved. */
+#ifndef VAS_A2AV_MPI_CHOOSER_H
+#define VAS_A2AV_MPI_CHOOSER_H
+
+#include "../core/choose.h"
+
+struct vas_chooser {
+    struct a2av_network network;
+    struct a2av_layout layout;
+    int left;  /* calls that are still MPI's own */
+    int pause; /* how many they are after the next one that tells nothing new */
+};
+
+void vas_chooser_open(struct vas_chooser *, const struct a2av_network *, const int *node_of,
+                      int ranks);
+
+/* Says that the ranks of a node share no memory: what one hands another costs a message. */
+void vas_chooser_without_memory(struct vas_chooser *);
+
+/* Whether the next call is the core's: now and then one is, to learn what calls move. */
+bool vas_chooser_serves(struct vas_chooser *);
+
+/* Chooses for the calls after one by the core. Returns whether they are the core's. */
+bool vas_chooser_learn(struct vas_chooser *, const struct a2av_state *, struct a2av_settings *);
+
+#endif

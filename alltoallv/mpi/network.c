@@ -1,0 +1,119 @@
+/* The file has lines like `overhead_ns = 700`; others that begin with # are skipped. */
+#include "network.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OPEN_MPI
+#define MPI_NAME "openmpi"
+#else
+#define MPI_NAME "mpich"
+#endif
+
+enum { PATH_BYTES = 4096, LINE_BYTES = 256, FIGURES = 5 };
+
+static const struct {
+    const char *name;
+    double unit;
+    size_t at;
+} FIGURE[FIGURES] = {
+    {"overhead_ns", 1e-9, offsetof(struct a2av_network, overhead)},
+    {"latency_ns", 1e-9, offsetof(struct a2av_network, latency)},
+    {"byte_ps", 1e-12, offsetof(struct a2av_network, per_byte)},
+    {"copy_byte_ps", 1e-12, offsetof(struct a2av_network, copy)},
+    {"local_ns", 1e-9, offsetof(struct a2av_network, local)},
+};
+
+static double *figure(struct a2av_network *network, int i)
+{
+    return (double *)((char *)network + FIGURE[i].at);
+}
+
+/* The path of the file: false where none can be named. */
+static bool find_path(char path[PATH_BYTES], bool *asked)
+{
+    const char *named = getenv("VAS_A2AV_NETWORK"), *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int written = -1;
+    *asked = named && *named;
+    if (*asked)
+        written = snprintf(path, PATH_BYTES, "%s", named);
+    else if (cache && *cache)
+        written = snprintf(path, PATH_BYTES, "%s/vas/a2av-%s.conf", cache, MPI_NAME);
+    else if (home && *home)
+        written = snprintf(path, PATH_BYTES, "%s/.cache/vas/a2av-%s.conf", home, MPI_NAME);
+    return written > 0 && written < PATH_BYTES;
+}
+
+/* Whether the line is a comment or a figure; `found` gets a bit for the figure. */
+static bool read_line(const char *line, struct a2av_network *network, unsigned *found)
+{
+    char name[LINE_BYTES], rest[LINE_BYTES];
+    double value;
+    if (line[0] == '#' || line[strspn(line, " \t\n")] == '\0')
+        return true;
+    if (sscanf(line, " %255[a-z_] = %lf %255s", name, &value, rest) != 2)
+        return false;
+    for (int i = 0; i < FIGURES; i++)
+        if (strcmp(name, FIGURE[i].name) == 0 && value >= 0 && value <= 1e12) {
+            *figure(network, i) = value * FIGURE[i].unit;
+            *found |= 1U << i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_file(FILE *file, const char *path, struct a2av_network *network)
+{
+    char line[LINE_BYTES];
+    unsigned found = 0;
+    for (int number = 1; fgets(line, sizeof line, file); number++)
+        if (!read_line(line, network, &found)) {
+            fprintf(stderr, "vas-a2av: %s: line %d is not a figure: run vas a2av tune again\n",
+                    path, number);
+            return false;
+        }
+    for (int i = 0; i < FIGURES; i++)
+        if (!(found & 1U << i)) {
+            fprintf(stderr, "vas-a2av: %s: %s is missing: run vas a2av tune again\n", path,
+                    FIGURE[i].name);
+            return false;
+        }
+    return true;
+}
+
+static struct a2av_network read_network(void)
+{
+    struct a2av_network network = a2av_assumed_network();
+    char path[PATH_BYTES];
+    bool asked = false;
+    FILE *file = find_path(path, &asked) ? fopen(path, "r") : NULL;
+    if (!file) {
+        if (asked)
+            fprintf(stderr, "vas-a2av: VAS_A2AV_NETWORK=%s cannot be read: run vas a2av tune\n",
+                    path);
+        return network;
+    }
+    if (!read_file(file, path, &network))
+        network = a2av_assumed_network();
+    fclose(file);
+    return network;
+}
+
+int vas_network_share(struct a2av_network *network, MPI_Comm comm)
+{
+    int rank;
+    double figures[FIGURES];
+    int error = PMPI_Comm_rank(comm, &rank);
+    if (error)
+        return error;
+    *network = rank == 0 ? read_network() : a2av_assumed_network();
+    for (int i = 0; i < FIGURES; i++)
+        figures[i] = *figure(network, i);
+    error = PMPI_Bcast(figures, FIGURES, MPI_DOUBLE, 0, comm);
+    for (int i = 0; i < FIGURES; i++)
+        *figure(network, i) = figures[i];
+    return error;
+}

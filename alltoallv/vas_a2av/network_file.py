@@ -1,0 +1,58 @@
+"""Reads and writes the file of a machine's figures, which the C library reads (mpi/network.c)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from vas_a2av.model import Network
+from vas_core.errors import VasError
+
+_FIGURES = ("overhead_ns", "latency_ns", "byte_ps", "copy_byte_ps", "local_ns")
+_LINE = re.compile(r"([a-z_]+) = ([0-9.]+)")
+
+
+def network_path(mpi: str) -> Path:
+    """Returns where the library looks for the figures of an MPI of this user."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "vas" / f"a2av-{mpi}.conf"
+
+
+def parse_network(text: str, where: str) -> Network:
+    """Returns the network that lines like `overhead_ns = 700` describe.
+
+    Raises VasError when a line is not a figure, or one is missing.
+    """
+    found: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        matched = _LINE.fullmatch(line.strip())
+        if line.strip() and not line.startswith("#"):
+            if not matched or matched[1] not in _FIGURES:
+                raise VasError(f"line {number} is not a figure: {line!r}", where=where, hint=_HINT)
+            found[matched[1]] = float(matched[2])
+    missing = [name for name in _FIGURES if name not in found]
+    if missing:
+        raise VasError(f"{missing[0]} is missing", where=where, hint=_HINT)
+    return Network(
+        overhead_seconds=found["overhead_ns"] * 1e-9,
+        latency_seconds=found["latency_ns"] * 1e-9,
+        bytes_per_second=_inverse(found["byte_ps"]),
+        copy_bytes_per_second=_inverse(found["copy_byte_ps"]),
+        local_seconds=found["local_ns"] * 1e-9,
+    )
+
+
+_HINT = "run `vas a2av tune` again"
+
+
+def _inverse(picoseconds: float) -> float:
+    return 1e12 / picoseconds if picoseconds > 0 else float("inf")
+
+
+def write_network(path: Path, text: str, comment: str) -> None:
+    """Writes the file whole, or not at all. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(f".{os.getpid()}.new")
+    new.write_text(f"# {comment}\n{text}")
+    new.replace(path)

@@ -1,0 +1,53 @@
+"""The command `vas a2av tune`."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from vas_a2av.building import MPIS, MpiKind, build_for, installed_mpis
+from vas_a2av.launching import launch
+from vas_a2av.network_file import network_path, parse_network, write_network
+from vas_core.cli import json_option, print_json
+from vas_core.process import run
+
+_TIMEOUT_SECONDS = 300.0
+
+
+@click.command()
+@click.option("--mpi", "name", type=click.Choice(sorted(MPIS)), help="Default: the first found.")
+@click.option("--launcher", default="", help="Command that starts two ranks, such as 'srun -N 2'.")
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: in ~/.cache/vas."
+)
+@json_option
+def tune(name: str | None, launcher: str, output: Path | None, as_json: bool) -> None:
+    """Measure this machine's messages and copies, for the library's choice.
+
+    Two ranks exchange messages for some seconds. Let --launcher start them on two nodes: on one
+    machine alone its memory is measured, not a network. The library reads the file when a
+    communicator is first used.
+
+    \b
+    Example: vas a2av tune --mpi openmpi --launcher 'mpiexec.openmpi -n 2 --map-by node'
+    """
+    kind = MPIS[name] if name else installed_mpis()[0]
+    text = measure(kind, launcher)
+    path = output or network_path(kind.name)
+    network = parse_network(text, where="a2av tune")
+    write_network(path, text, f"vas a2av tune, {kind.name}, {launcher or 'two ranks of a machine'}")
+    if as_json:
+        print_json({"mpi": kind.name, "file": str(path), **asdict(network)})
+        return
+    click.echo(f"{text}written to {path}")
+
+
+def measure(kind: MpiKind, launcher: str) -> str:
+    """Runs the program that measures, and returns its lines. Raises CommandFailed."""
+    program = build_for(kind, "tune") / "tune"
+    if launcher:
+        return run([*shlex.split(launcher), program], timeout_seconds=_TIMEOUT_SECONDS).stdout
+    return launch(kind, 2, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout
