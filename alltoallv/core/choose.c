@@ -103,12 +103,13 @@ static void keep_better(const struct a2av_network *network, const struct a2av_la
     }
 }
 
-bool a2av_choose(const struct a2av_network *network, const struct a2av_layout *layout,
-                 const struct a2av_load *load, struct a2av_settings *settings)
+/* `own`: the seconds of MPI's own function. */
+static bool choose_against(double own, const struct a2av_network *network,
+                           const struct a2av_layout *layout, const struct a2av_load *load,
+                           struct a2av_settings *settings)
 {
     struct a2av_settings tried = *settings;
-    double own = predict_direct(network, layout, load), best = own * A2AV_WORTH;
-    double bound = best;
+    double bound = own * A2AV_WORTH, best = bound;
     for (int radix = 2; radix <= RADIX_MOST && radix <= layout->ranks; radix *= 2) {
         tried.algorithm = A2AV_SLOAV2;
         tried.radix = radix;
@@ -123,4 +124,21 @@ bool a2av_choose(const struct a2av_network *network, const struct a2av_layout *l
             keep_better(network, layout, load, &tried, settings, &best);
         }
     return best < bound;
+}
+
+bool a2av_choose(const struct a2av_network *network, const struct a2av_layout *layout,
+                 const struct a2av_load *load, struct a2av_settings *settings)
+{
+    double own = predict_direct(network, layout, load);
+    return choose_against(own, network, layout, load, settings);
+}
+
+bool a2av_choose_equal(const struct a2av_network *network, const struct a2av_layout *layout,
+                       size_t bytes, struct a2av_settings *settings)
+{
+    double others = layout->ranks - 1;
+    struct a2av_load load = {others, others * (double)bytes, 0};
+    double direct = predict_direct(network, layout, &load);
+    double rounds = predict_flat(network, layout, &load, 2);
+    return choose_against(direct < rounds ? direct : rounds, network, layout, &load, settings);
 }

@@ -34,4 +34,9 @@ double a2av_predict(const struct a2av_network *, const struct a2av_layout *,
 bool a2av_choose(const struct a2av_network *, const struct a2av_layout *, const struct a2av_load *,
                  struct a2av_settings *);
 
+/* The same for equal blocks, as of MPI_Alltoall, whose size all ranks know. MPI libraries have a
+ * logarithmic algorithm for small ones of their own, so that is what ours is compared with too. */
+bool a2av_choose_equal(const struct a2av_network *, const struct a2av_layout *, size_t bytes,
+                       struct a2av_settings *);
+
 #endif

@@ -1,6 +1,7 @@
 #include "chooser.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAUSE_FIRST = 64, PAUSE_MOST = 1024 };
 
@@ -28,6 +29,7 @@ void vas_chooser_open(struct vas_chooser *chooser, const struct a2av_network *ne
 
 void vas_chooser_without_memory(struct vas_chooser *chooser)
 {
+    chooser->known = false;
     chooser->network.local = 2 * chooser->network.overhead + chooser->network.latency;
 }
 
@@ -45,8 +47,14 @@ bool vas_chooser_learn(struct vas_chooser *chooser, const struct a2av_state *sta
     struct a2av_load load;
     if (!a2av_state_load(state, &load))
         return true;
+    /* Predicting takes longer than a message: not again for the same. */
+    if (chooser->known && memcmp(&load, &chooser->load, sizeof load) == 0)
+        return true;
+    chooser->load = load;
+    chooser->known = false;
     if (a2av_choose(&chooser->network, &chooser->layout, &load, settings)) {
         chooser->pause = PAUSE_FIRST;
+        chooser->known = true;
         return true;
     }
     chooser->left = chooser->pause;

@@ -8,6 +8,8 @@
 struct vas_chooser {
     struct a2av_network network;
     struct a2av_layout layout;
+    struct a2av_load load; /* that the settings in use were chosen for */
+    bool known;
     int left;  /* calls that are still MPI's own */
     int pause; /* how many they are after the next one that tells nothing new */
 };

@@ -89,7 +89,9 @@ struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_se
     PMPI_Comm_rank(comm, &own->rank);
     PMPI_Comm_size(comm, &own->ranks);
     own->state = a2av_state_new();
-    bool ready = own->state && vas_blocks_open(&own->blocks, own->ranks) == 0;
+    own->equal_state = a2av_state_new();
+    own->equal_bytes = -1;
+    bool ready = own->state && own->equal_state && vas_blocks_open(&own->blocks, own->ranks) == 0;
     if (agree(own, comm, ready, &same))
         own->passes = "its ranks could not agree";
     else if (!same)
@@ -112,6 +114,7 @@ void vas_communicator_free(struct vas_communicator *own)
     if (!own->broken) {
         vas_transport_close(&own->transport);
         a2av_state_free(own->state);
+        a2av_state_free(own->equal_state);
     }
     vas_blocks_close(&own->blocks);
     free(own);
@@ -155,6 +158,21 @@ int vas_communicator_exchange(struct vas_communicator *own, const struct vas_sid
 bool vas_communicator_serves(struct vas_communicator *own)
 {
     return !own->settings.chooses || vas_chooser_serves(&own->chooser);
+}
+
+bool vas_communicator_serves_equal(struct vas_communicator *own, MPI_Count bytes)
+{
+    const struct a2av_settings *settings = &own->settings.core;
+    if (bytes == own->equal_bytes)
+        return own->equal_serves;
+    own->equal_bytes = bytes;
+    own->equal_settings = *settings;
+    /* Large blocks are best sent one by one, which MPI does well. */
+    own->equal_serves = (size_t)bytes <= settings->direct_bytes;
+    if (own->equal_serves && own->settings.chooses)
+        own->equal_serves = a2av_choose_equal(&own->chooser.network, &own->chooser.layout,
+                                              (size_t)bytes, &own->equal_settings);
+    return own->equal_serves;
 }
 
 int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,

@@ -32,6 +32,11 @@ struct vas_communicator {
     struct vas_chooser chooser; /* with settings.chooses */
     struct vas_blocks blocks;
     struct a2av_state *state;
+    /* Of MPI_Alltoall: its blocks' size when the settings were chosen, and whether they serve. */
+    struct a2av_state *equal_state;
+    struct a2av_settings equal_settings;
+    MPI_Count equal_bytes;
+    bool equal_serves;
     struct vas_totals totals;
 };
 
@@ -50,6 +55,9 @@ int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *
 /* Whether the next call is one of the core's; MPI's own function must do it otherwise. All ranks
  * ask before every call, and get the same answer. */
 bool vas_communicator_serves(struct vas_communicator *);
+
+/* The same of an MPI_Alltoall with blocks of so many bytes; sets equal_settings. */
+bool vas_communicator_serves_equal(struct vas_communicator *, MPI_Count bytes);
 
 /* vas_communicator_exchange with the state and settings of a plan, without a choice. `comm` may be
  * MPI_COMM_NULL: no handler is called. */

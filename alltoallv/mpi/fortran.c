@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #ifdef OPEN_MPI
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
@@ -72,6 +73,34 @@ static void all_to_all_w(void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fi
     set(ierror, VAS_Alltoallw(from, sendcounts, sdispls, types + ranks, address_of(recvbuf),
                               recvcounts, rdispls, types, comm));
     free(types);
+}
+
+#define EQUAL_ARGUMENTS                                                                       \
+    void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,       \
+        const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,           \
+        MPI_Fint *ierror
+
+static void all_to_all(EQUAL_ARGUMENTS)
+{
+    void *from = address_of(sendbuf);
+    MPI_Datatype receive = PMPI_Type_f2c(*recvtype);
+    bool in_place = from == MPI_IN_PLACE;
+    set(ierror, VAS_Alltoall(from, in_place ? *recvcount : *sendcount,
+                             in_place ? receive : PMPI_Type_f2c(*sendtype), address_of(recvbuf),
+                             *recvcount, receive, PMPI_Comm_f2c(*comm)));
+}
+
+void mpi_alltoall_(EQUAL_ARGUMENTS);
+void mpi_alltoall_f08_(EQUAL_ARGUMENTS);
+
+void mpi_alltoall_(EQUAL_ARGUMENTS)
+{
+    all_to_all(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+}
+
+void mpi_alltoall_f08_(EQUAL_ARGUMENTS)
+{
+    all_to_all(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
 static void finalize(MPI_Fint *ierror)

@@ -154,6 +154,7 @@ int VAS_Alltoallv_start(VAS_Plan plan)
                                      MPI_COMM_NULL);
     if (!error && !plan->learnt) {
         struct vas_chooser once = plan->own->chooser;
+        once.known = false;
         plan->native = !vas_chooser_learn(&once, plan->state, &plan->settings);
         plan->learnt = true;
     }
