@@ -54,7 +54,7 @@ static int find_nodes(struct vas_node_map *map, MPI_Comm comm, int rank, int ran
     return error;
 }
 
-#ifdef VAS_A2AV_NO_WINDOW
+#ifdef VAS_A2AV_SIMULATED
 /* SimGrid's MPI has no shared windows. */
 static int share_memory(struct vas_node_map *map)
 {

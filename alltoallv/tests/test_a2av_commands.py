@@ -7,8 +7,9 @@ import json
 import pytest
 
 from vas_a2av import building
+from vas_a2av.bench_command import ALGORITHMS
 from vas_a2av.building import MPICH, SIMULATED, is_installed
-from vas_a2av.simulation import SimulatedCase, simulate
+from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 
@@ -48,3 +49,43 @@ def test_sloav2_needs_half_the_messages_of_sloav(capsys: pytest.CaptureFixture[s
     # Simulated time does not depend on this machine.
     assert run_command(words) == 0
     assert capsys.readouterr().out == first
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", sorted(PLATFORMS))
+def test_each_platform_runs_leaders_on_nodes_of_several_ranks(
+    platform: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not is_installed(SIMULATED):
+        pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
+    words = ["a2av", "bench", "--ranks", "30", "--node-ranks", "8", "--platform", platform]
+    words += ["--distribution", "equal", "--json", "--leaders", "1"]
+    words += ["--algorithm", "sloav2x", "--algorithm", "sloav", "--algorithm", "sloavx"]
+    assert run_command(words) == 0
+    costs = {cost["algorithm"]: cost for cost in json.loads(capsys.readouterr().out)["costs"]}
+    # Rank 0 leads: two rounds among four nodes, and a message to each other rank of its own.
+    assert costs["sloav2x"]["messages"] == 2 + 7
+    assert costs["sloav"]["messages"] == 10
+
+
+@pytest.mark.slow
+def test_the_choice_is_not_slower_than_mpis_own(capsys: pytest.CaptureFixture[str]) -> None:
+    if not is_installed(SIMULATED):
+        pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
+    for size in ("8", "512", "64K"):
+        words = ["a2av", "bench", "--ranks", "32", "--size", size, "--json", "--calls", "8"]
+        assert run_command([*words, "--algorithm", "mpi", "--algorithm", "auto"]) == 0
+        own, chosen = json.loads(capsys.readouterr().out)["costs"]
+        assert chosen["seconds"] <= 1.05 * own["seconds"], size
+
+
+@pytest.mark.slow
+def test_the_bucket_sort_sorts_with_each_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
+    if not is_installed(SIMULATED):
+        pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
+    words = ["a2av", "sort", "--ranks", "24", "--node-ranks", "6", "--json"]
+    words += [word for name in ALGORITHMS for word in ("--algorithm", name)]
+    assert run_command(words) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [each["algorithm"] for each in runs] == list(ALGORITHMS)
+    assert all(each["mops"] > 0 for each in runs)

@@ -7,12 +7,23 @@ from dataclasses import asdict
 import click
 
 from vas_a2av.building import SIMULATED, require
-from vas_a2av.simulation import SimulatedCase, SimulatedCost, simulate
+from vas_a2av.simulation import PLATFORMS, SimulatedCase, SimulatedCost, simulate
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
 from vas_core.table import print_table
 
-ALGORITHMS = ("linear", "pairwise", "sloav", "two-phase", "tuna", "sloav2", "sloavx", "sloav2x")
+ALGORITHMS = (
+    "mpi",
+    "auto",
+    "linear",
+    "pairwise",
+    "sloav",
+    "two-phase",
+    "tuna",
+    "sloav2",
+    "sloavx",
+    "sloav2x",
+)
 DISTRIBUTIONS = ("equal", "uniform", "normal", "power-law", "one-hot")
 _WITH_RADIX = ("tuna", "sloav2", "sloav2x")
 
@@ -37,6 +48,13 @@ _case = shared(
     ),
     click.option(
         "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+    ),
+    click.option(
+        "--platform",
+        type=click.Choice(sorted(PLATFORMS)),
+        default="torus",
+        show_default=True,
+        help="Simulated machine.",
     ),
     click.option(
         "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders a node."
@@ -67,10 +85,10 @@ _case = shared(
 def bench(
     case: SimulatedCase, algorithms: tuple[str, ...], radices: tuple[int, ...], as_json: bool
 ) -> None:
-    """Simulate calls of each algorithm on a torus; print times.
+    """Simulate calls of each algorithm; print times.
 
     The library's own code runs on SimGrid's MPI. Times are simulated: messages cost latency,
-    bandwidth and an overhead of 0.7 us at each end; copies cost nothing. Ranks of a node exchange
+    bandwidth and an overhead at each end; copies cost nothing. Ranks of a node exchange
     messages too, as SimGrid has no shared windows. No machine was measured for these figures.
 
     \b

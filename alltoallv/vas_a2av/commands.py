@@ -9,11 +9,14 @@ from vas_core.lazy import Later, LazyGroup
 _LATER = {
     "bench": Later(
         "vas_a2av.bench_command:bench",
-        "Simulate calls of each algorithm on a torus; print times.",
+        "Simulate calls of each algorithm; print times.",
     ),
     "build": Later("vas_a2av.build_command:build", "Build the library for this machine's MPIs."),
     "explain": Later(
         "vas_a2av.explain_command:explain", "Predict the cost of each algorithm, by a model."
+    ),
+    "sort": Later(
+        "vas_a2av.sort_command:sort", "Simulate a bucket sort like NAS IS with each algorithm."
     ),
     "tune": Later(
         "vas_a2av.tune_command:tune",

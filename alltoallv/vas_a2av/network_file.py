@@ -50,6 +50,19 @@ def _inverse(picoseconds: float) -> float:
     return 1e12 / picoseconds if picoseconds > 0 else float("inf")
 
 
+def figures_of(network: Network) -> str:
+    """Returns the lines that describe a network."""
+    values = (
+        network.overhead_seconds * 1e9,
+        network.latency_seconds * 1e9,
+        1e12 / network.bytes_per_second,
+        1e12 / network.copy_bytes_per_second,
+        network.local_seconds * 1e9,
+    )
+    pairs = zip(_FIGURES, values, strict=True)
+    return "".join(f"{name} = {value:.3f}\n" for name, value in pairs)
+
+
 def write_network(path: Path, text: str, comment: str) -> None:
     """Writes the file whole, or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)

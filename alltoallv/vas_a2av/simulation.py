@@ -1,21 +1,49 @@
-"""Runs the benchmark program on SimGrid's MPI: the same core, on a simulated machine."""
+"""Runs programs on SimGrid's MPI: the same core, on a simulated machine."""
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vas_a2av.building import SIMULATED, SOURCES, build_for
+from vas_a2av.model import Network
+from vas_a2av.network_file import figures_of
 from vas_core.errors import VasError
 from vas_core.process import run
 
-PLATFORM = SOURCES / "platforms" / "torus.xml"
-PLATFORM_NODES = 4096
-_OVERHEAD_SECONDS = 0.7e-6
 _EAGER_BYTES = 8192
 _TIMEOUT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A simulated machine: its file, its number of nodes, and what the model knows of it."""
+
+    file: str
+    nodes: int
+    network: Network
+
+    @property
+    def path(self) -> Path:
+        """SimGrid's description of it."""
+        return SOURCES / "platforms" / self.file
+
+
+def _network(overhead_us: float, latency_us: float, bytes_per_second: float) -> Network:
+    """Returns figures without copies, which cost nothing in the simulation."""
+    return Network(overhead_us * 1e-6, latency_us * 1e-6, bytes_per_second, math.inf)
+
+
+PLATFORMS = {
+    "torus": Platform("torus.xml", 4096, _network(0.7, 0.5, 5e9)),
+    "fat-tree": Platform("fat-tree.xml", 4096, _network(0.4, 0.6, 25e9)),
+    "gige": Platform("gige.xml", 4096, _network(4.0, 25.0, 125e6)),
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +57,7 @@ class SimulatedCase:
     seed: int
     node_ranks: int = 1
     leaders: int = 2
+    platform: str = "torus"
 
 
 @dataclass(frozen=True)
@@ -51,38 +80,49 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
     nothing, so the result does not depend on this machine. Raises VasError on more ranks than the
     platform has nodes, CommandFailed when the simulation fails.
     """
-    nodes = -(-case.ranks // case.node_ranks)
-    if nodes > PLATFORM_NODES:
-        raise VasError(
-            f"{case.ranks} ranks on a platform of {PLATFORM_NODES} nodes", where="a2av bench"
-        )
-    program = build_for(SIMULATED, "bench") / "bench"
-    with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
-        hosts = Path(directory) / "hosts"
-        nodes_of_ranks = (rank // case.node_ranks for rank in range(case.ranks))
-        hosts.write_text("".join(f"node-{node}\n" for node in nodes_of_ranks))
-        words = [
-            algorithm,
-            radix,
-            case.distribution,
-            case.size,
-            case.calls,
-            case.seed,
-            case.leaders,
-        ]
-        launcher = [SIMULATED.launcher, "-np", case.ranks, "-platform", PLATFORM]
-        argv = [*launcher, "-hostfile", hosts, *_configuration(), program, *words]
-        done = run(list(map(str, argv)), timeout_seconds=_TIMEOUT_SECONDS)
-    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
-    found = json.loads(line)
+    words = [algorithm, radix, case.distribution, case.size, case.calls, case.seed, case.leaders]
+    where = (case.ranks, case.node_ranks, case.platform)
+    found = run_simulated("bench", list(map(str, words)), *where)
     names = ("messages", "payload_bytes", "metadata_bytes", "scratch_bytes")
-    return SimulatedCost(
-        algorithm, radix, found["seconds"], **{name: found[name] for name in names}
-    )
+    counted = {name: int(found[name]) for name in names}
+    return SimulatedCost(algorithm, radix, found["seconds"], **counted)
 
 
-def _configuration() -> list[str]:
-    overhead = f"0:{_OVERHEAD_SECONDS}:0"
+def run_simulated(
+    name: str, words: list[str], ranks: int, node_ranks: int, platform_name: str
+) -> dict[str, Any]:
+    """Builds a program, runs it on a platform and returns the object that it prints as a line of JSON.
+
+    Raises VasError on more ranks than the platform has nodes for, CommandFailed when it fails.
+    """
+    platform = PLATFORMS[platform_name]
+    if -(-ranks // node_ranks) > platform.nodes:
+        raise VasError(f"{ranks} ranks on a platform of {platform.nodes} nodes", where="a2av bench")
+    program = build_for(SIMULATED, name) / name
+    with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
+        hosts, figures = Path(directory) / "hosts", Path(directory) / "network.conf"
+        hosts.write_text("".join(f"node-{rank // node_ranks}\n" for rank in range(ranks)))
+        figures.write_text(figures_of(platform.network))
+        launcher: list[str | Path] = [
+            SIMULATED.launcher,
+            "-np",
+            str(ranks),
+            "-platform",
+            platform.path,
+        ]
+        configuration = _configuration(platform.network.overhead_seconds)
+        done = run(
+            [*launcher, "-hostfile", hosts, *configuration, program, *words],
+            env=os.environ | {"VAS_A2AV_NETWORK": str(figures)},
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def _configuration(overhead_seconds: float) -> list[str]:
+    overhead = f"0:{overhead_seconds}:0"
     values = {
         "smpi/simulate-computation": "no",
         # The program has no global state, so its ranks share one copy of it.

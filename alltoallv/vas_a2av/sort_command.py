@@ -1,0 +1,90 @@
+"""The command `vas a2av sort`."""
+
+from __future__ import annotations
+
+import click
+
+from vas_a2av.bench_command import ALGORITHMS
+from vas_a2av.building import SIMULATED, require
+from vas_a2av.simulation import PLATFORMS, run_simulated
+from vas_core.cli import json_option, print_json
+from vas_core.errors import FoundDifferent
+from vas_core.table import print_table
+
+_USUAL = ("mpi", "linear", "sloav", "sloav2", "auto")
+_CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
+
+
+@click.command()
+@click.option(
+    "--class",
+    "size",
+    type=click.Choice(sorted(_CLASSES)),
+    default="S",
+    show_default=True,
+    help="Number of keys: S has 2^16, W 2^20.",
+)
+@click.option(
+    "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="MPI ranks."
+)
+@click.option(
+    "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+)
+@click.option(
+    "--platform",
+    type=click.Choice(sorted(PLATFORMS)),
+    default="torus",
+    show_default=True,
+    help="Simulated machine.",
+)
+@click.option(
+    "--algorithm",
+    "algorithms",
+    type=click.Choice(ALGORITHMS),
+    multiple=True,
+    default=_USUAL,
+    help="May be repeated.",
+)
+@click.option(
+    "--radix",
+    type=click.IntRange(2),
+    default=2,
+    show_default=True,
+    help="Radix of sloav2, sloav2x and tuna.",
+)
+@json_option
+def sort(
+    size: str,
+    ranks: int,
+    node_ranks: int,
+    platform: str,
+    algorithms: tuple[str, ...],
+    radix: int,
+    as_json: bool,
+) -> None:
+    """Simulate a bucket sort like NAS IS with each algorithm.
+
+    Ten rounds: count keys by bucket, exchange counts by MPI_Alltoall and keys by MPI_Alltoallv,
+    rank them. Computing costs 2 ns a key and pass, an assumed rate. Exits with 3 when a key is at
+    the wrong rank.
+
+    \b
+    Example: vas a2av sort --class S --ranks 128
+    """
+    require(SIMULATED)
+    found = [
+        run_simulated(
+            "bucket_sort", [name, str(radix), *_CLASSES[size]], ranks, node_ranks, platform
+        )
+        for name in algorithms
+    ]
+    wrong = [each["algorithm"] for each in found if not each["sorted"]]
+    if wrong:
+        raise FoundDifferent(f"{wrong[0]} left keys at the wrong rank")
+    if as_json:
+        print_json({"simulated": True, "class": size, "platform": platform, "runs": found})
+        return
+    rows = [
+        (each["algorithm"], f"{each['seconds'] * 1e3:.2f}", f"{each['mops']:.1f}") for each in found
+    ]
+    print_table(("ALGORITHM", "SIMULATED MS", "MOPS"), rows)
