@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 from vas_a2av import building
 from vas_a2av.bench_command import ALGORITHMS
-from vas_a2av.building import MPICH, SIMULATED, is_installed
+from vas_a2av.building import MPICH, OPEN_MPI, SIMULATED, is_installed
 from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
 from vas_core.cli import run_command
 from vas_core.errors import VasError
+from vas_core.process import run
 
 
 @pytest.mark.machine
@@ -89,3 +91,17 @@ def test_the_bucket_sort_sorts_with_each_algorithm(capsys: pytest.CaptureFixture
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [each["algorithm"] for each in runs] == list(ALGORITHMS)
     assert all(each["mops"] > 0 for each in runs)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_leaders_send_a_twelfth_of_linears_packets_between_nodes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if os.geteuid() != 0 or not is_installed(OPEN_MPI):
+        pytest.skip(f"needs root and Open MPI: apt-get install {OPEN_MPI.package}")
+    assert run_command(["a2av", "demo", "--json"]) == 0
+    packets = {each["algorithm"]: each["packets"] for each in json.loads(capsys.readouterr().out)}
+    assert packets["sloav2x"] <= packets["linear"] / 12
+    assert packets["sloav2x"] < packets["sloav2"] < packets["linear"]
+    assert "vas-a2av" not in run(["ip", "netns"]).stdout

@@ -12,6 +12,9 @@ _LATER = {
         "Simulate calls of each algorithm; print times.",
     ),
     "build": Later("vas_a2av.build_command:build", "Build the library for this machine's MPIs."),
+    "demo": Later(
+        "vas_a2av.demo_command:demo", "Count the packets between four nodes of four ranks."
+    ),
     "explain": Later(
         "vas_a2av.explain_command:explain", "Predict the cost of each algorithm, by a model."
     ),

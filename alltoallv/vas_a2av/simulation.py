@@ -91,7 +91,7 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
 def run_simulated(
     name: str, words: list[str], ranks: int, node_ranks: int, platform_name: str
 ) -> dict[str, Any]:
-    """Builds a program, runs it on a platform and returns the object that it prints as a line of JSON.
+    """Builds a program, runs it on a platform and returns the JSON object that it prints.
 
     Raises VasError on more ranks than the platform has nodes for, CommandFailed when it fails.
     """

@@ -35,8 +35,8 @@ _NEEDED_FOR = {
     "firewall": "test",
     "kerberos": "test --all",
     "a2av": "a2av, test",
-    "mpi": "a2av build and verify",
-    "simgrid": "a2av bench",
+    "mpi": "a2av build, verify, tune, demo",
+    "simgrid": "a2av bench, sort",
     "native": "build --native",
 }
 _ALWAYS = ("base", "lab")
