@@ -10,6 +10,8 @@ import pytest
 
 from vas_a2av.building import MPICH, MPIS, OPEN_MPI, SOURCES, MpiKind, build_for, is_installed
 from vas_a2av.launching import launch
+from vas_a2av.network_file import parse_network
+from vas_a2av.tune_command import measure
 from vas_a2av.verify_command import verify_on
 from vas_core.process import run
 
@@ -143,6 +145,21 @@ def test_ranks_with_different_settings_agree_to_pass(mpi: MpiKind) -> None:
     done = launch(mpi, 2, [oracle, "20", "1", *differing], environment=environment)
     assert done.stdout.strip().endswith(" 0 different")
     assert "passed to MPI: its ranks have different settings" in done.stderr
+
+
+def test_a_file_of_figures_that_is_wrong_is_named(mpi: MpiKind, tmp_path: Path) -> None:
+    oracle, figures = build_for(mpi, "oracle") / "oracle", tmp_path / "figures"
+    figures.write_text("# by hand\noverhead_ns = fast\n")
+    environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
+    done = launch(mpi, 2, [oracle, "20", "1"], environment=environment)
+    assert f"{figures}: line 2 is not a figure: run vas a2av tune again" in done.stderr
+    assert done.stdout.strip().endswith(" 0 different")
+
+
+def test_tune_measures_what_the_library_reads(mpi: MpiKind) -> None:
+    network = parse_network(measure(mpi, ""), where="tune")
+    assert 0 < network.overhead_seconds < 0.1
+    assert network.copy_bytes_per_second > 1e6
 
 
 def test_a_name_that_is_no_algorithm_switches_off(mpi: MpiKind) -> None:
