@@ -1,5 +1,6 @@
 package org.vas.app;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,7 +45,8 @@ final class ReusePolicy {
    * @param installed where the job's classes come from: those of Hadoop's packages are Hadoop's
    *     only if the nodes have them
    */
-  static Optional<String> refusal(Configuration job, InstalledClasses installed) {
+  static Optional<String> refusal(Configuration job, InstalledClasses installed)
+      throws IOException {
     String word = ReuseConf.REUSE.get(job);
     if (word.equals("off")) {
       return Optional.of(ReuseConf.REUSE.name() + " is off");
@@ -69,14 +71,16 @@ final class ReusePolicy {
     return word.equals("on") ? Optional.empty() : unknownClass(job, installed);
   }
 
-  private static Optional<String> unknownClass(Configuration job, InstalledClasses installed) {
+  private static Optional<String> unknownClass(Configuration job, InstalledClasses installed)
+      throws IOException {
     for (Map.Entry<String, String> entry : job) {
       String key = entry.getKey();
       if (KEYS.matcher(key).matches()) {
         String value = job.get(key, "");
-        Optional<String> name = unknown(CLASS_NAME, value, installed)
-            .or(() -> ONLY_CLASSES.matcher(key).matches() ? unknown(WORD, value, installed)
-                : Optional.empty());
+        Optional<String> name = unknown(CLASS_NAME, value, installed);
+        if (name.isEmpty() && ONLY_CLASSES.matcher(key).matches()) {
+          name = unknown(WORD, value, installed);
+        }
         if (name.isPresent()) {
           return Optional.of(key + " names " + name.get() + ", which may leave something behind;"
               + " set " + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
@@ -86,7 +90,8 @@ final class ReusePolicy {
     return Optional.empty();
   }
 
-  private static Optional<String> unknown(Pattern names, String value, InstalledClasses installed) {
+  private static Optional<String> unknown(Pattern names, String value, InstalledClasses installed)
+      throws IOException {
     Matcher found = names.matcher(value);
     while (found.find()) {
       String name = found.group();

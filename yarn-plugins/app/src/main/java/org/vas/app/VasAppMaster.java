@@ -1,5 +1,6 @@
 package org.vas.app;
 
+import java.io.IOException;
 import java.nio.file.Paths;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
@@ -53,10 +54,8 @@ public final class VasAppMaster extends MRAppMaster {
       Thread.setDefaultUncaughtExceptionHandler(new YarnUncaughtExceptionHandler());
       JobConf job = new JobConf(new YarnConfiguration());
       job.addResource(new Path(MRJobConfig.JOB_CONF_FILE));
-      InstalledClasses installed = new InstalledClasses(VasAppMaster.class.getClassLoader(),
-          Paths.get(variable(Environment.PWD.name())), job);
-      Optional<String> refusal = ReusePolicy.refusal(job, installed)
-          .or(() -> ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
+      Optional<String> refusal =
+          refusal(job).or(() -> ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
       if (refusal.isPresent()) {
         LOG.info("Each task has a container of its own: {}", refusal.get());
         MRAppMaster.main(arguments);
@@ -66,6 +65,15 @@ public final class VasAppMaster extends MRAppMaster {
     } catch (Throwable t) {
       LOG.error("Error starting VasAppMaster", t);
       ExitUtil.terminate(1, t);
+    }
+  }
+
+  private static Optional<String> refusal(JobConf job) {
+    try {
+      java.nio.file.Path container = Paths.get(variable(Environment.PWD.name()));
+      return ReusePolicy.refusal(job, InstalledClasses.ofThisJvm(container, job));
+    } catch (IOException e) {
+      return Optional.of("the job's files cannot be read: " + e);
     }
   }
 

@@ -5,11 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.net.MalformedURLException;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -61,9 +59,19 @@ class InstalledClassesTest {
   }
 
   @Test
-  void aJobsJarBehindTheNodesIsNotLoaded() throws IOException {
-    assertFalse(replaced(jar(nodes.resolve("a.jar"), "one"),
+  void aJobsOtherJarReplacesAlsoBehindTheNodes() throws IOException {
+    assertTrue(replaced(jar(nodes.resolve("a.jar"), "one"),
         jar(container.resolve("job.jar"), "other")));
+  }
+
+  @Test
+  void aJarThatIsNotThereReplacesNothing() throws IOException {
+    assertFalse(replaced(container.resolve("missing.jar")));
+  }
+
+  @Test
+  void aJarThatIsNoneReplacesNothing() throws IOException {
+    assertFalse(replaced(Files.writeString(container.resolve("job.jar"), "not a zip")));
   }
 
   @Test
@@ -89,25 +97,13 @@ class InstalledClassesTest {
   @Test
   void autoSaysWhichClassIsTheJobs() throws IOException {
     job.set("mapreduce.job.map.class", NAME);
-    URL[] path = {jar(container.resolve("job.jar"), "one").toUri().toURL()};
-    try (URLClassLoader loader = new URLClassLoader(path, null)) {
-      Optional<String> why = ReusePolicy.refusal(job, new InstalledClasses(loader, container, job));
-      assertTrue(why.orElseThrow().contains(NAME + " of the job's own files"), why.toString());
-    }
+    List<Path> path = List.of(jar(container.resolve("job.jar"), "one"));
+    Optional<String> why = ReusePolicy.refusal(job, new InstalledClasses(path, container, job));
+    assertTrue(why.orElseThrow().contains(NAME + " of the job's own files"), why.toString());
   }
 
   private boolean replaced(Path... classPath) throws IOException {
-    URL[] path = new URL[classPath.length];
-    for (int i = 0; i < path.length; i++) {
-      path[i] = url(classPath[i]);
-    }
-    try (URLClassLoader loader = new URLClassLoader(path, null)) {
-      return new InstalledClasses(loader, container, job).isReplaced(NAME);
-    }
-  }
-
-  private static URL url(Path path) throws MalformedURLException {
-    return path.toUri().toURL();
+    return new InstalledClasses(List.of(classPath), container, job).isReplaced(NAME);
   }
 
   private static Path jar(Path path, String bytes) throws IOException {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -18,17 +19,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReusePolicyTest {
   private final Configuration job = new Configuration(false);
 
-  private Optional<String> refusal() {
+  private Optional<String> refusal() throws IOException {
     return ReusePolicy.refusal(job, installed(job));
   }
 
-  private static InstalledClasses installed(Configuration conf) {
-    ClassLoader loader = ReusePolicyTest.class.getClassLoader();
-    return new InstalledClasses(loader, Path.of("/nonexistent"), conf);
+  private static InstalledClasses installed(Configuration conf) throws IOException {
+    return new InstalledClasses(List.of(), Path.of("/nonexistent"), conf);
   }
 
   @Test
-  void autoTakesHadoopsClassesAndOurs() {
+  void autoTakesHadoopsClassesAndOurs() throws IOException {
     job.set("mapreduce.job.map.class", "org.apache.hadoop.examples.terasort.TeraGen$SortGenMapper");
     job.set("mapreduce.job.map.output.collector.class", "org.vas.shuffle.map.LustreCollector");
     assertEquals(Optional.empty(), refusal());
@@ -44,7 +44,7 @@ class ReusePolicyTest {
       "mapred.reducer.class", "mapred.output.committer.class", "mapreduce.map.output.compress.codec",
       "mapreduce.chain.mapper.mapper.class.0",
       "mapreduce.mapper.multithreadedmapper.mapclass"})
-  void autoRefusesAClassOfTheJob(String key) {
+  void autoRefusesAClassOfTheJob(String key) throws IOException {
     job.set(key, "org.example.Counts");
     String reason = refusal().orElseThrow();
     assertTrue(reason.contains(key) && reason.contains("org.example.Counts"), reason);
@@ -54,7 +54,7 @@ class ReusePolicyTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"io.serializations", "io.compression.codecs"})
-  void autoRefusesAClassAmongOthers(String key) {
+  void autoRefusesAClassAmongOthers(String key) throws IOException {
     job.set(key, "org.apache.hadoop.io.serializer.WritableSerialization, org.example.Mine");
     assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
@@ -62,7 +62,7 @@ class ReusePolicyTest {
   @ParameterizedTest
   @ValueSource(strings = {"mapreduce.job.map.class", "mapreduce.chain.mapper.mapper.class.0",
       "mapred.reducer.class", "io.compression.codecs", "io.serializations"})
-  void autoRefusesAClassWithoutAPackage(String key) {
+  void autoRefusesAClassWithoutAPackage(String key) throws IOException {
     job.set(key, "WordCount$Mapper");
     assertTrue(refusal().orElseThrow().contains("WordCount$Mapper"));
     job.set(key, "org.apache.hadoop.io.Text,Mine");
@@ -73,7 +73,7 @@ class ReusePolicyTest {
   @ValueSource(strings = {"org.apache.hadoop.hive.ql.exec.mr.ExecMapper",
       "org.apache.hadoop.hbase.mapreduce.Import$Importer", "org.apache.hadoopx.io.Text",
       "org.vastly.Mine"})
-  void autoRefusesOthersWhosePackageBeginsAsHadoops(String name) {
+  void autoRefusesOthersWhosePackageBeginsAsHadoops(String name) throws IOException {
     job.set("mapreduce.job.map.class", name);
     assertTrue(refusal().orElseThrow().contains(name));
   }
@@ -83,32 +83,32 @@ class ReusePolicyTest {
       "mapreduce.multipleoutputs.namedOutput.side.format, org.example.Mine",
       "mapreduce.aggregate.descriptor.0, 'UserDefined,org.example.Mine'",
       "mapreduce.join.expr, 'inner(tbl(org.example.Mine,\"/in\"))'"})
-  void autoRefusesAClassInTheSettingsOfHadoopsLibraries(String key, String value) {
+  void autoRefusesAClassInTheSettingsOfHadoopsLibraries(String key, String value) throws IOException {
     job.set(key, value);
     assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
 
   @Test
-  void autoRefusesAMapperWithoutAPackageOfOneOfSeveralInputs() {
+  void autoRefusesAMapperWithoutAPackageOfOneOfSeveralInputs() throws IOException {
     job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;Mine,/in/b;Other");
     assertTrue(refusal().orElseThrow().contains(" Mine,"));
   }
 
   @Test
-  void autoRefusesAMapperOfOneOfSeveralInputs() {
+  void autoRefusesAMapperOfOneOfSeveralInputs() throws IOException {
     job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;org.example.Mine");
     assertTrue(refusal().orElseThrow().contains("org.example.Mine"));
   }
 
   @Test
-  void autoTakesTheDefaultsOfHadoop() {
+  void autoTakesTheDefaultsOfHadoop() throws IOException {
     assertEquals(Optional.empty(), ReusePolicy.refusal(new JobConf(), installed(new JobConf())));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"mapreduce.job.ubertask.enable", "mapreduce.job.classloader",
       "mapreduce.job.encrypted-intermediate-data", "mapreduce.task.profile"})
-  void whatCannotBeDoneIsRefusedEvenWhenOn(String key) {
+  void whatCannotBeDoneIsRefusedEvenWhenOn(String key) throws IOException {
     job.set("vas.containers.reuse", "on");
     job.setBoolean(key, true);
     assertTrue(refusal().orElseThrow().contains(key));
@@ -124,7 +124,7 @@ class ReusePolicyTest {
   }
 
   @Test
-  void offIsSaid() {
+  void offIsSaid() throws IOException {
     job.set("vas.containers.reuse", "off");
     assertEquals(Optional.of("vas.containers.reuse is off"), refusal());
   }
