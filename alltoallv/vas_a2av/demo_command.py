@@ -27,7 +27,7 @@ _ALGORITHMS = ("linear", "sloav", "sloav2", "sloavx", "sloav2x")
 
 @dataclass(frozen=True)
 class DemoCost:
-    """What a call of an algorithm costs all 16 ranks together."""
+    """An algorithm, and the cost of one of its calls, of all 16 ranks together."""
 
     algorithm: str
     packets: float
@@ -39,7 +39,7 @@ class DemoCost:
 @click.option("--size", type=SizeType(), default="64", show_default=True, help="Size of a block.")
 @json_option
 def demo(size: int, as_json: bool) -> None:
-    """Count the packets between four nodes of four ranks, on this machine.
+    """Count the packets between four nodes of four ranks.
 
     The nodes are network namespaces joined by a bridge, and Open MPI's ranks talk TCP between
     them. A run of few calls is subtracted from one of many, so what starting costs is not counted.

@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one rank sends in a call of an algorithm, and what the call's time depends on."""
+    """A call of an algorithm: the messages and bytes of one rank, and what its time depends on."""
 
     algorithm: str
     radix: int

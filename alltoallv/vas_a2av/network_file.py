@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vas_a2av.model import Network
 from vas_core.errors import VasError
+from vas_core.files import write_atomically
 
 _FIGURES = ("overhead_ns", "latency_ns", "byte_ps", "copy_byte_ps", "local_ns")
 _LINE = re.compile(r"([a-z_]+) = ([0-9.]+)")
@@ -66,6 +67,4 @@ def figures_of(network: Network) -> str:
 def write_network(path: Path, text: str, comment: str) -> None:
     """Writes the file whole, or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(f".{os.getpid()}.new")
-    new.write_text(f"# {comment}\n{text}")
-    new.replace(path)
+    write_atomically(path, f"# {comment}\n{text}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import click
 
 from vas_a2av.bench_command import ALGORITHMS
@@ -78,9 +81,7 @@ def sort(
         )
         for name in algorithms
     ]
-    wrong = [each["algorithm"] for each in found if not each["sorted"]]
-    if wrong:
-        raise FoundDifferent(f"{wrong[0]} left keys at the wrong rank")
+    _check_sorted(found)
     if as_json:
         print_json({"simulated": True, "class": size, "platform": platform, "runs": found})
         return
@@ -88,3 +89,10 @@ def sort(
         (each["algorithm"], f"{each['seconds'] * 1e3:.2f}", f"{each['mops']:.1f}") for each in found
     ]
     print_table(("ALGORITHM", "SIMULATED MS", "MOPS"), rows)
+
+
+def _check_sorted(found: Sequence[Mapping[str, Any]]) -> None:
+    """Raises FoundDifferent for the first algorithm that left keys at the wrong rank."""
+    for each in found:
+        if not each["sorted"]:
+            raise FoundDifferent(f"{each['algorithm']} left keys at the wrong rank")
