@@ -81,8 +81,9 @@ static bool find_parts(struct vas_node_map *map, int members)
         MPI_Aint size;
         int unit;
         usable = PMPI_Win_shared_query(map->memory, i, &size, &unit, &map->parts[i]) ==
-                     MPI_SUCCESS &&
-                 (uintptr_t)map->parts[i] % ALIGNMENT == 0;
+                 MPI_SUCCESS;
+        /* Open MPI's memory begins anywhere, but at the same place of a page in each process. */
+        map->parts[i] += (ALIGNMENT - (uintptr_t)map->parts[i] % ALIGNMENT) % ALIGNMENT;
     }
     return usable;
 }
@@ -98,23 +99,25 @@ static void free_memory(struct vas_node_map *map)
 /* Makes the window; the ranks of a node agree whether all of them can use it. */
 static int share_memory(struct vas_node_map *map)
 {
-    int members, usable, all = 0;
-    void *own;
+    int members, place, usable, all = 0;
+    void *ignored;
     int error = PMPI_Comm_size(map->node, &members);
+    if (!error)
+        error = PMPI_Comm_rank(map->node, &place);
     if (error || members == 1)
         return error;
     map->parts = calloc((size_t)members, sizeof *map->parts);
     usable = map->parts != NULL;
-    MPI_Aint bytes = (MPI_Aint)a2av_window_bytes(members);
+    MPI_Aint bytes = (MPI_Aint)a2av_window_bytes(members) + ALIGNMENT;
     PMPI_Comm_set_errhandler(map->node, MPI_ERRORS_RETURN);
-    error = PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, map->node, &own, &map->memory);
+    error = PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, map->node, &ignored, &map->memory);
     if (!error)
         error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, map->memory);
     if (error)
         map->memory = MPI_WIN_NULL;
     usable = usable && !error && find_parts(map, members);
     if (usable)
-        memset(own, 0, (size_t)a2av_window_bytes(members));
+        memset(map->parts[place], 0, (size_t)a2av_window_bytes(members));
     /* It is also what lets nobody read before all have cleared their parts. */
     error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
     if (error || !all) {
