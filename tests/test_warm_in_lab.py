@@ -216,40 +216,6 @@ def test_a_jvm_whose_task_left_a_thread_ends_and_the_reason_is_counted(
     assert digests(lab, "warm-thread") == output
 
 
-def test_a_jvm_killed_as_it_takes_its_next_task_fails_no_attempt(
-    lab: Lab, output: dict[str, str]
-) -> None:
-    # A JVM opens the logs of the attempt that it was promised, and then fetches it. These logs are
-    # pipes that nobody reads, so it stays between the two.
-    points = [
-        Point(f"m{task}", "VasChild", "rename", f"m_00000{task}_0.*{MANIFEST}") for task in (0, 1)
-    ]
-    conf = PATIENT | {"mapreduce.job.running.map.limit": "2"}
-    with faulty_job(lab, "warm-takes", *points, conf=conf) as job:
-        first = job.held("m0")
-        job.held("m1")
-        pipes = [
-            directory / f"stdout-attempt_{job.number}_m_000002_0"
-            for directory in lab.spec.state_dir.glob(f"nodes/*/logs/{job.application}/container_*")
-        ]
-        for pipe in pipes:
-            os.mkfifo(pipe)
-        job.release("m0")
-        poll(job.attempts, lambda found: "m_000002_0" in found, PATIENCE_SECONDS, "the promise")
-        (taking,) = (pid for pid in jvms(job) if is_held(pid, first.pid))
-        os.kill(taking, signal.SIGKILL)
-        for pipe in pipes:
-            pipe.unlink()
-        job.release("m1")
-        job.succeeded()
-        # It had not begun: nobody is to blame, and the attempt does not count as failed.
-        assert job.failed() == {}
-        again = {name: each.state for name, each in job.attempts().items() if name[0] == "m"}
-        assert again["m_000002_0"] == "KILLED"
-        assert {name for name in again if name[-1] != "0"} == {"m_000002_1"}
-    assert digests(lab, "warm-takes") == output
-
-
 def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
     lab: Lab, output: dict[str, str]
 ) -> None:

@@ -79,7 +79,7 @@ struct a2av_settings {
     enum a2av_algorithm algorithm;
     int radix;           /* 2 .. ranks; A2AV_SLOAV and A2AV_TWO_PHASE take 2 whatever it is */
     int leaders;         /* SLOAV2x: of a node; no more than the smallest node has ranks */
-    int batch;           /* messages of one digit position that are in flight at once, 1 .. A2AV_BATCH_MAX */
+    int batch;           /* messages of one digit position in flight, 1 .. A2AV_BATCH_MAX */
     size_t direct_bytes; /* SLOAV2, SLOAV2x: blocks above this never relay */
     size_t eager_bytes;  /* SLOAV2: what the first message of a round carries at most, >= 64 */
     size_t piece_bytes;  /* the largest single message; a larger block travels in several */

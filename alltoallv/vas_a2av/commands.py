@@ -23,7 +23,7 @@ _LATER = {
     ),
     "tune": Later(
         "vas_a2av.tune_command:tune",
-        "Measure this machine's messages and copies, for the library's choice.",
+        "Measure this machine's messages and copies.",
     ),
     "verify": Later(
         "vas_a2av.verify_command:verify", "Compare the library with an MPI, byte for byte."

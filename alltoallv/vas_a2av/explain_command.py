@@ -61,7 +61,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @json_option
 def explain(case: Call, figures: tuple[Network, str], as_json: bool) -> None:
-    """Predict the cost of each algorithm, and what the library chooses.
+    """Predict the cost of each algorithm, by a model.
 
     The first line is the cheapest; STARTUP is what remains of its time when blocks are empty. The
     figures are those that `vas a2av tune` measured, or the simulated torus's.

@@ -25,7 +25,7 @@ _TIMEOUT_SECONDS = 300.0
 )
 @json_option
 def tune(name: str | None, launcher: str, output: Path | None, as_json: bool) -> None:
-    """Measure this machine's messages and copies, for the library's choice.
+    """Measure this machine's messages and copies.
 
     Two ranks exchange messages for some seconds. Let --launcher start them on two nodes: on one
     machine alone its memory is measured, not a network. The library reads the file when a
