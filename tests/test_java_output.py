@@ -1,4 +1,4 @@
-"""What failed Java tests logged is printed, and that of others is not."""
+"""`./vas test` prints the logs of Java tests that failed, and of no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reduce tasks read, summed by real NodeManagers after the tasks have ended."""
+"""NodeManagers sum what reduce tasks read, and keep the sum after the tasks have ended."""
 
 from __future__ import annotations
 

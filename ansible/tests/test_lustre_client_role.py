@@ -1,4 +1,4 @@
-"""What the role `lustre_client` makes of the site's choices."""
+"""The role `lustre_client` turns keys of the site's map into mounts, modules and units."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 use crate::jobs::{Job, Order};
 use crate::link::{greet, End};
 use crate::names::JobKey;
-use crate::node::{elsewhere_of, fetch, read, until, Node, HOSTS, SECRET};
+use crate::testing::node::{elsewhere_of, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::pace::Pace;
 use crate::random::NONCE;
 use crate::shares::Payer;
-use crate::site::{job, own_uid, JOB};
+use crate::testing::site::{job, own_uid, JOB};
 use crate::wire::{Message, Refusal, Request, LARGEST_READ, MAC, MAGIC};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -113,14 +113,14 @@ fn a_job_that_names_silent_hosts_leaves_connections_to_others() {
     for number in 1..=8 {
         let (peers, job) = (Arc::clone(&peers), Arc::clone(&greedy));
         let request = Request { host: format!("127.0.1.{number}"), ..read(10) };
-        thread::spawn(move || peers.call(&job, request, &mut || true));
+        thread::spawn(move || peers.call(&job, request, &mut waits_on));
     }
     until(|| peers.count() >= 4);
     thread::sleep(Duration::from_millis(100));
     assert_eq!(peers.count(), 4, "half of the connections are one job's");
     let request = Request { host: "127.0.2.1".to_owned(), ..read(10) };
     let called = Arc::clone(&peers);
-    thread::spawn(move || called.call(&other, request, &mut || true));
+    thread::spawn(move || called.call(&other, request, &mut waits_on));
     until(|| peers.count() == 5);
 }
 

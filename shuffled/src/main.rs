@@ -30,9 +30,10 @@ mod wire;
 #[cfg(test)]
 mod abuse_tests;
 #[cfg(test)]
-mod node;
-#[cfg(test)]
-mod site;
+mod testing {
+    pub mod node;
+    pub mod site;
+}
 #[cfg(test)]
 mod system_tests;
 
@@ -41,15 +42,15 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match options::parse(&arguments) {
-        Ok(options::Wish::Help) => {
+        Ok(options::Command::Help) => {
             print!("{}", options::HELP);
             ExitCode::SUCCESS
         }
-        Ok(options::Wish::Version) => {
+        Ok(options::Command::Version) => {
             println!("vas-shuffled {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
-        Ok(options::Wish::Run(options)) => match daemon::run(&options) {
+        Ok(options::Command::Run(options)) => match daemon::run(&options) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("vas-shuffled: {error}");

@@ -22,7 +22,7 @@ Example: vas-shuffled --metrics 127.0.0.1:13564 /data1/yarn/local /data2/yarn/lo
 
 /// What a command line asks for.
 #[derive(Debug, PartialEq)]
-pub enum Wish {
+pub enum Command {
     Help,
     Version,
     Run(Options),
@@ -38,7 +38,7 @@ pub struct Options {
 }
 
 /// Reads a command line, without the program's name. The error says which word is wrong.
-pub fn parse(arguments: &[String]) -> Result<Wish, String> {
+pub fn parse(arguments: &[String]) -> Result<Command, String> {
     let mut options = Options {
         listen: SocketAddr::from(([0u16; 8], 13563)),
         memory_bytes: 256 << 20,
@@ -50,8 +50,8 @@ pub fn parse(arguments: &[String]) -> Result<Wish, String> {
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} has no value"));
         match word.as_str() {
-            "--help" => return Ok(Wish::Help),
-            "--version" => return Ok(Wish::Version),
+            "--help" => return Ok(Command::Help),
+            "--version" => return Ok(Command::Version),
             "--listen" => options.listen = address(value()?)?,
             "--memory" => options.memory_bytes = mebibytes(value()?)?,
             "--witness" => options.witnesses.push(witness(value()?)?),
@@ -64,7 +64,7 @@ pub fn parse(arguments: &[String]) -> Result<Wish, String> {
     if options.local_dirs.is_empty() {
         return Err("no local directory is named".to_owned());
     }
-    Ok(Wish::Run(options))
+    Ok(Command::Run(options))
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let Ok(Wish::Run(options)) = parse(&words("--listen 127.0.0.1:7 --memory 64 --witness rm:8032 /a /b")) else { panic!() };
+        let Ok(Command::Run(options)) = parse(&words("--listen 127.0.0.1:7 --memory 64 --witness rm:8032 /a /b")) else { panic!() };
         assert_eq!((options.listen.port(), options.memory_bytes), (7, 64 << 20));
         assert_eq!(options.witnesses, ["rm:8032"]);
         assert_eq!(options.local_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::look::look;
-use crate::site::{attempt, job, own_uid, Site, JOB, USER};
+use crate::testing::site::{attempt, job, own_uid, Site, JOB, USER};
 use crate::wire::CHECKSUM_BYTES;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -309,7 +309,7 @@ fn send_file(mut stream: &TcpStream, output: &Output, mut offset: u64, mut left:
 mod tests {
     use super::*;
     use crate::outputs::Outputs;
-    use crate::site::{attempt, job, own_uid, Site};
+    use crate::testing::site::{attempt, job, own_uid, Site};
     use std::io::Read;
     use std::net::TcpListener;
 

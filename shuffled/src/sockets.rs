@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_socket_that_was_removed_is_made_again() {
-        let site = crate::site::Site::new();
+        let site = crate::testing::site::Site::new();
         let long = site.root.join("x".repeat(120));
         std::fs::create_dir(&long).unwrap();
         let mut door = LocalSocket::new(&long);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_link_or_a_directory_that_others_write_is_refused() {
-        let site = crate::site::Site::new();
+        let site = crate::testing::site::Site::new();
         let [one, two] = site.local_dirs();
         std::os::unix::fs::symlink(&two, one.join(DIRECTORY)).unwrap();
         assert!(LocalSocket::new(&one).open().is_err());

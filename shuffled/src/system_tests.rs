@@ -2,9 +2,9 @@
 
 use crate::jobs::Order;
 use crate::link::{greet, End};
-use crate::node::{elsewhere, fetch, read, until, Node, HOSTS, SECRET};
+use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::random::Random;
-use crate::site::{job, own_uid, JOB};
+use crate::testing::site::{job, own_uid, JOB};
 use crate::wire::{Accept, Message, Refusal, LARGEST_READ, MAC};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -107,7 +107,7 @@ fn a_node_that_knows_no_secret_is_not_believed() {
         stream.write_all(&proof.encode(asked.header.id, false)).unwrap();
         let _ = stream.read(&mut [0; 1000]);
     });
-    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10), &mut || true).unwrap_err();
+    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10), &mut waits_on).unwrap_err();
     assert!(refused.text.contains("does not know the job's secret"), "{}", refused.text);
 }
 
@@ -125,7 +125,7 @@ fn a_relay_between_two_nodes_is_refused() {
         thread::spawn(move || std::io::copy(&mut asker, &mut supplier));
         let _ = std::io::copy(&mut supplier_back, &mut asker_back);
     });
-    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10), &mut || true).unwrap_err();
+    let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10), &mut waits_on).unwrap_err();
     assert_eq!(refused.why, Refusal::NotAllowed);
 }
 

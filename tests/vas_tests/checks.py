@@ -22,7 +22,7 @@ _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
 _LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()
 SKIPPED_VARIABLE = "VAS_SKIPPED_TESTS"
 """The environment variable that names the file for the number of tests that pytest skipped."""
-MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-Dstyle.color=never", "-f", "yarn-plugins/pom.xml")
+MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):

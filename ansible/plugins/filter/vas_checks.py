@@ -57,7 +57,7 @@ def _known(variables: Mapping[str, Any], name: str) -> Any:
 
 
 def _reason(wrong: Exception) -> str:
-    """What Ansible says of it, without its own words around."""
+    """An error's reason in Ansible's words, without those that Ansible puts around each error."""
     said = str(wrong).removeprefix("A captured exception marker was tripped: ")
     return said.replace(" Use -vvvvv to see paths searched.", "").rstrip(".")
 

@@ -116,7 +116,7 @@ def _chains(facts: MachineFacts, hook: str, senders: Sequence[str] | None = None
 
 
 def _of_family(chain: Chain, addresses: Sequence[str]) -> list[str]:
-    """Those of the addresses whose packets a chain sees; other families than these see all."""
+    """The addresses whose packets a chain sees: of a family but ip and ip6, it sees all packets."""
     version = {"ip": 4, "ip6": 6}.get(chain.name.partition(" ")[0])
     return [a for a in addresses if version in (None, ip_address(a).version)]
 

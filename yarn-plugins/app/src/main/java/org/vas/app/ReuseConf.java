@@ -11,8 +11,8 @@ public interface ReuseConf {
       "Whether a container whose task is done runs another task of the job. It needs the job's"
           + " master to be org.vas.app.VasAppMaster, which the last word of"
           + " yarn.app.mapreduce.am.command-opts names. auto: only where every class that the job"
-          + " names is Hadoop's or VAS's. on: the job says that its classes leave nothing behind"
-          + " (docs/warm.md). off: each task has a JVM of its own, as in stock MapReduce.");
+          + " names is Hadoop's or VAS's, of a jar that the nodes have. on: the job says that its"
+          + " classes leave nothing behind (docs/warm.md). off: each task has a JVM of its own, as in stock MapReduce.");
 
   ConfKey<Integer> MAX_TASKS = ConfKey.integer("vas.containers.reuse.max-tasks", 100, 1, 100000,
       "Tasks that one container runs at most.");

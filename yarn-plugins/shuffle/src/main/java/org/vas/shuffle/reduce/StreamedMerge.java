@@ -202,7 +202,9 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         pool.close();
         medium.close();
       }
-      counters.close();
+      if (counters != null) {
+        counters.close();
+      }
     }
   }
 }

@@ -208,7 +208,6 @@ class MergeTest {
   /** The second waits in the merge's thread until reduce() has let the first go. */
   @Test
   @Timeout(60)
-  @Timeout(60)
   void ofLargeRecordsOneIsOnItsWay() throws IOException {
     List<byte[][]> records = new ArrayList<>();
     for (int i = 0; i < 20; i++) {

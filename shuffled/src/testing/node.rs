@@ -8,7 +8,7 @@ use crate::outputs::Outputs;
 use crate::pace::Pace;
 use crate::peers::Peers;
 use crate::reach::Reach;
-use crate::site::{job, own_uid, Reducer, Site};
+use crate::testing::site::{job, own_uid, Reducer, Site};
 use crate::supplier::Supplier;
 use crate::wire::Refused;
 use std::net::TcpListener;
@@ -99,9 +99,14 @@ pub fn elsewhere_of(listener: &TcpListener, node: &Node, most: usize) -> Arc<Pee
     Peers::bounded(port, most, Pace::default(), reach, Arc::clone(&node.metrics))
 }
 
+/// Lets a call wait on at each sign of progress.
+pub fn waits_on() -> bool {
+    true
+}
+
 pub fn read(length: u32) -> crate::wire::Request {
     crate::wire::Request {
-        map: crate::site::attempt(0),
+        map: crate::testing::site::attempt(0),
         partition: 0,
         ask: crate::wire::Ask::Read { offset: 0, length },
         host: HOSTS[0].to_owned(),
