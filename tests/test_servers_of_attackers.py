@@ -132,9 +132,14 @@ def test_a_janitor_that_is_lied_to_removes_nothing(answer: Answer, tmp_path: Pat
 )
 def test_a_history_server_that_lies_is_one_line(answer: Answer, tmp_path: Path) -> None:
     _left_over(tmp_path)
+    # What a site's machine has; without it, notes say so.
+    (tmp_path / "core-site.xml").write_text("<configuration/>")
+    log = tmp_path / "placement.log"
+    log.touch()
     with _server(answer, tmp_path) as url:
         words = ["job", "locality", "application_1700000000000_0001", "--cluster", str(EXAMPLE)]
-        ended = run_vas([*words, "--history", url], tmp_path, {})
+        words += ["--history", url, "--log", str(log)]
+        ended = run_vas(words, tmp_path, {"HADOOP_CONF_DIR": str(tmp_path)})
     assert ended.status == 1, ended
     assert ended.error.count("\n") == 1, ended
     assert "Traceback" not in ended.error

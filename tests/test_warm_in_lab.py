@@ -14,6 +14,7 @@ import pytest
 
 from vas_core.polling import poll
 from vas_lab.lab import Lab
+from vas_tests.debugger import LISTENS, debugging
 from vas_tests.faults import (
     MANIFEST,
     PATIENCE_SECONDS,
@@ -23,6 +24,7 @@ from vas_tests.faults import (
     digests,
     faulty_job,
     finished,
+    maps,
 )
 from vas_tests.in_lab import history
 from vas_tests.warm import COLD, MAPS, PATIENT, WARM, command, is_held, jvms
@@ -191,6 +193,27 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
         job.succeeded()
         assert set(job.failed()) == {"m_000009_0"}
     assert digests(lab, "warm-killed") == output
+
+
+def test_a_task_whose_jvm_is_killed_as_it_takes_it_is_not_to_blame(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    conf = WARM | {"mapreduce.map.java.opts": LISTENS}
+    first = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-handed", first, conf=conf) as job:
+        held = job.held("first")
+        (pid,) = (each for each in jvms(job) if is_held(each, held.pid))
+        with debugging(pid) as debugger:
+            debugger.stop_in("org.apache.hadoop.mapred.TaskLogs.begin")
+            job.release("first")
+            debugger.stopped()
+            os.kill(pid, signal.SIGKILL)
+        job.succeeded()
+        assert job.failed() == {}
+        (taken,) = (each for each in maps(job) if job.attempts()[each].state == "KILLED")
+        assert "Exit code is 137" in job.attempts()[taken].error
+        assert job.attempts()[taken.removesuffix("_0") + "_1"].state == "SUCCEEDED"
+    assert digests(lab, "warm-handed") == output
 
 
 def test_a_task_that_exits_costs_its_own_attempt_alone(lab: Lab, output: dict[str, str]) -> None:
