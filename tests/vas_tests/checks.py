@@ -82,13 +82,17 @@ def _compiles_against(version: str) -> Check:
     return Check(f"java, Hadoop {version}", argv, Extent.CI)
 
 
+# A test that waits leaves its core to another.
+_PROCESSES = str(3 * (os.cpu_count() or 2) // 2)
+
+
 def _unit_tests(marks: str) -> tuple[str, ...]:
-    return _python("pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", marks)
+    return _python("pytest", "-q", "-n", _PROCESSES, "--dist", "worksteal", "-m", marks)
 
 
 def _beside_one_another(marks: str) -> tuple[str, ...]:
-    """Runs slow tests in two processes: each waits half of the time. A file's take turns."""
-    parallel = ("-n", "2", "--dist", "loadfile")
+    """Runs slow tests in processes; those of a file take turns, in the order of folders."""
+    parallel = ("-n", _PROCESSES, "--dist", "loadfile", "--no-loadscope-reorder")
     return _python("pytest", "-q", "--durations=20", *parallel, "-m", marks)
 
 
