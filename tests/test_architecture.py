@@ -84,6 +84,7 @@ SITE_PATH = (
 )
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_benchmarks_of_real_sites_load_no_lab() -> None:
     bench = REPOSITORY / "bench"

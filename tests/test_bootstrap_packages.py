@@ -61,6 +61,7 @@ def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
     assert debian.installed() == ["iperf3"]
 
 
+@pytest.mark.unhurried
 def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
     debian.lacks("fio")
     debian.program("fio", "#!/bin/sh\n", package="fio")

@@ -75,6 +75,7 @@ def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> Non
     assert "yarn-plugins/pom.xml -pl layout test\n" in listed(capsys, "--fast")
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     """The file of tests is made here: the project's own conftest.py counts for it, too."""
@@ -86,6 +87,7 @@ def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
     file = tmp_path / "test_made.py"
@@ -97,6 +99,7 @@ def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
     assert "::test_beside_it" not in found
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_files_without_a_slow_test_are_not_imported_for_slow_tests(tmp_path: Path) -> None:
     (tmp_path / "test_quick.py").write_text("raise RuntimeError\n")

@@ -17,13 +17,11 @@ from vas_tests.plain_words import (
 pytestmark = pytest.mark.machine
 
 
-@pytest.mark.unhurried
 @pytest.mark.parametrize("suffix", [".py", ".java"])
 def test_public_definitions_explain_themselves(suffix: str) -> None:
     assert riddles(product_files(suffix)) == []
 
 
-@pytest.mark.unhurried
 def test_a_public_class_name_stands_in_one_file() -> None:
     assert classes_named_twice() == {}
 

@@ -320,6 +320,7 @@ def _made_by_hand(source: str) -> list[str]:
     ]
 
 
+@pytest.mark.unhurried
 def test_D3_no_module_makes_such_a_name_itself() -> None:
     made_elsewhere = [
         f"{file.relative_to(REPOSITORY)}: {name}"

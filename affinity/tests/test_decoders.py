@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,6 +158,7 @@ def bitmap(cpus: Iterable[int]) -> str:
     return ",".join(reversed(words))
 
 
+@pytest.mark.unhurried
 @settings(max_examples=60)
 @given(machines())
 def test_both_decoders_read_any_machine(machine: MachineTopology) -> None:

@@ -50,6 +50,7 @@ def guests(*vcpus: int) -> list[GuestRequest]:
     return [GuestRequest(name=f"vm{n}", vcpus=count) for n, count in enumerate(vcpus, 1)]
 
 
+@pytest.mark.unhurried
 def test_a_guest_is_on_the_node_of_the_storage_device() -> None:
     """Nobody captured the interrupts of this machine, but the place of its disks."""
     name = "32em64t-2n8c+dax+nvme+mic+dimms.tar.bz2"

@@ -47,6 +47,7 @@ def test_groups_hold_one_another(name: str) -> None:
         assert cpu.node in {node.number for node in topology.nodes}
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", [*TREES, *XMLS])
 def test_nodes_have_memory_and_see_themselves_nearest(name: str) -> None:
     nodes = machine(name).topology.nodes

@@ -47,6 +47,7 @@ def test_a_hot_block_among_1024_ranks_needs_no_memory_for_1024_of_it(tmp_path: P
     assert counts["messages"] == 10 + 1
 
 
+@pytest.mark.unhurried
 def test_the_core_has_no_global_state_and_no_mpi(tmp_path: Path) -> None:
     """Its objects have no writable data, and no name of MPI is called."""
     for unit in (SOURCES / "core").glob("*.c"):

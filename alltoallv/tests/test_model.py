@@ -101,6 +101,7 @@ def test_figures_are_read_with_their_units() -> None:
 _SHAPES = [(8, 1, 8), (64, 1, 8), (1024, 16, 8), (1000, 24, 100), (4096, 64, 700), (33, 8, 1)]
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_the_library_chooses_by_the_same_model(tmp_path: Path) -> None:
     directory = tmp_path / "built"

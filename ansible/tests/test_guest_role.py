@@ -41,6 +41,7 @@ def test_an_image_without_a_boot_loader_is_booted_by_its_kernel() -> None:
     }
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("about", [{}, {"boots_by_itself": True, "kernel_command_line": "quiet"}])
 def test_a_whole_disk_boots_by_itself(about: dict[str, object]) -> None:
     assert value("__vas_guest_files", about, {})[1:] == ["image.json", "SHA256SUMS"]

@@ -295,6 +295,7 @@ def interference(*words: str) -> int:
     return run_command(["bench", "interference", *small, *words])
 
 
+@pytest.mark.unhurried
 def test_what_is_in_the_file_is_not_measured_again(
     target: NotedTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,6 +49,7 @@ def test_the_papers_pinning_gains_and_cuts_the_spread() -> None:
     assert spread("x", UNPINNED, PINNED).effect < 0.15
 
 
+@pytest.mark.unhurried
 @given(SAMPLES, SAMPLES)
 def test_two_means_are_welchs_test(one: list[float], other: list[float]) -> None:
     test = contrast("x", {"a": one, "b": other}, {"b": 1, "a": -1}, 100.0)

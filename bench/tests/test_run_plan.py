@@ -186,6 +186,7 @@ def test_an_input_is_cut_into_splits() -> None:
     assert 0 <= it.size_bytes - sizes.size_bytes < 100
 
 
+@pytest.mark.unhurried
 @given(rounds=st.integers(1, 4), warm_up=st.integers(0, 2), seed=st.integers(0, 50))
 def test_every_round_has_every_experiment_once_and_a_lab_once(
     rounds: int, warm_up: int, seed: int

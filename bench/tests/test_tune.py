@@ -298,6 +298,7 @@ def test_two_ways_to_say_the_same_are_one() -> None:
     assert len(found.candidates) == 1
 
 
+@pytest.mark.unhurried
 @given(st.integers(1, 200), st.integers(1, 3), st.integers(2, 5), st.integers(1, 6), st.randoms())
 def test_halving_keeps_the_best_of_what_is_certain(
     count: int, runs: int, keep_one_in: int, finalists: int, lots: random.Random

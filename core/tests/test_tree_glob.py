@@ -96,6 +96,7 @@ PARTS = st.lists(
 )
 
 
+@pytest.mark.unhurried
 @example(["up", "..", "..", "**"])
 @given(PARTS)
 def test_no_pattern_leaves_a_tree(parts: list[str]) -> None:

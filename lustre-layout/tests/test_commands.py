@@ -308,6 +308,7 @@ def test_R7_put_says_that_it_got_fewer_stripes(
     assert "Lustre made 2 stripes instead of 4" in capsys.readouterr().err
 
 
+@pytest.mark.unhurried
 def test_a_sparse_file_of_too_many_ranges_is_refused_with_the_way_out(
     tmp_path: Path,
     map_file: Path,

@@ -36,12 +36,14 @@ def test_code_for_real_sites_imports_no_lab(pattern: str) -> None:
     assert [str(file) for file in files if "vas_lab" in imported(file)] == []
 
 
+@pytest.mark.unhurried
 def test_the_room_imports_core_cluster_and_layouts_alone() -> None:
     files = list(REPOSITORY.glob("yarn/vas_yarn/**/*.py"))
     found = {name for file in files for name in imported(file) if name.startswith("vas_")}
     assert found == {"vas_core", "vas_cluster", "vas_layout", "vas_yarn"}
 
 
+@pytest.mark.unhurried
 def test_yarn_plugins_has_no_python() -> None:
     files = (REPOSITORY / "yarn-plugins").rglob("*.py")
     assert [str(file) for file in files if "target" not in file.parts] == []

@@ -209,6 +209,7 @@ def test_S5_a_staging_directory_that_others_may_write_is_refused(
     assert "others than its owner may write" in str(rows(capsys)["bob/.staging"]["why"])
 
 
+@pytest.mark.unhurried
 def test_L1_a_deep_directory_keeps_no_others_from_being_removed(
     rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -129,6 +129,7 @@ def task_class(jar: Path) -> bytes:
         return archive.read("org/example/Task.class")
 
 
+@pytest.mark.unhurried
 def test_a_class_that_is_cut_off_or_damaged_is_refused_or_read(jar: Path) -> None:
     data = task_class(jar)
     for length in range(len(data) - 1):
@@ -215,6 +216,7 @@ def test_many_members_without_their_record_are_refused(tmp_path: Path, record: b
         read_jar(many)
 
 
+@pytest.mark.unhurried
 def test_more_members_than_a_plain_zip_has_are_read(tmp_path: Path) -> None:
     many = tmp_path / "many.jar"
     with zipfile.ZipFile(many, "w") as archive:

@@ -207,6 +207,7 @@ def checksums(data: bytes) -> tuple[int, ...]:
     )
 
 
+@pytest.mark.unhurried
 @settings(max_examples=100, deadline=None)
 @given(
     st.binary(min_size=1, max_size=500),
