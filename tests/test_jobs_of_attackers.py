@@ -182,17 +182,17 @@ def test_S4_a_link_in_the_place_of_the_jobs_map_output(program: Program, someone
     assert ran.lab.call(["cat", str(kept)]).stdout == "kept\n"
 
 
-def test_a_key_of_64_mib(program: Program) -> None:
+def test_a_key_of_512_mib(program: Program) -> None:
     """Right: it arrives whole, in order between small ones."""
-    program.write("large", a=["b64", "a1", "c2"])
+    program.write("large", a=["b512", "a1", "c2"])
     heap = {
-        "mapreduce.map.java.opts": "-Xmx600m",
-        "mapreduce.reduce.java.opts": "-Xmx600m",
+        "mapreduce.map.java.opts": "-Xmx4g",
+        "mapreduce.reduce.java.opts": "-Xmx4g",
         "mapreduce.map.memory.mb": 700,
         "mapreduce.reduce.memory.mb": 700,
     }
     ran = program.run("large", conf=heap)
     assert ran.status == 0, ran.said
-    sizes = [(1, b"a"), (64, b"b"), (2, b"c")]
+    sizes = [(1, b"a"), (512, b"b"), (2, b"c")]
     assert ran.lines() == [f"{n << 20}\t{zlib.crc32(byte * (n << 20))}" for n, byte in sizes]
     assert_nothing_left(ran)
