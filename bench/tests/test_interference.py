@@ -19,9 +19,15 @@ from vas_bench.interference import fio
 from vas_bench.interference.load import in_a_loop
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, ArmName, paper
 from vas_bench.interference.processes import outside
-from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
+from vas_bench.interference.rounds import (
+    InterferenceSubject,
+    identity,
+    observed,
+    patterns_of,
+)
 from vas_bench.interference.scope import LAB, SITE, Scope, with_guest
 from vas_bench.interference.sizes import sizes
+from vas_bench.interference.target import InterferenceRequest
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
@@ -40,12 +46,11 @@ WRITE = next(each for each in PATTERNS if each.name == "random write")
 READ = next(each for each in PATTERNS if each.name == "sequential read")
 
 
-def identity(arm: ArmName) -> RunIdentity[InterferenceSubject]:
-    return RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {})
+REQUEST = InterferenceRequest(seconds=5, size=1 << 20, system="vas")
 
 
 def of_arms(arms: Iterable[ArmName]) -> list[RunIdentity[InterferenceSubject]]:
-    return [identity(arm) for arm in arms]
+    return [identity(arm, REQUEST, {}) for arm in arms]
 
 
 def played(
@@ -59,7 +64,7 @@ def played(
     """A run of which every pattern has the same rate."""
     seen = observed(dict.fromkeys(PATTERN_NAMES, rate), jobs)
     observer = Observer(INTERFERENCE, "made up", {}, dict, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    return observer.observe(Round(identity(arm), number, warm_up), lambda: seen)
+    return observer.observe(Round(identity(arm, REQUEST, {}), number, warm_up), lambda: seen)
 
 
 def session(rounds: int = 6, *, host: float = 0.8, guest: float = 1.0) -> list[BenchRun]:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from vas_bench.engine.play import Progress
-from vas_bench.engine.rounds import Round, RunIdentity
+from vas_bench.engine.rounds import Round
 from vas_bench.interference import lab_stage, site_stage
 from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.patterns import PATTERN_NAMES, PATTERNS
 from vas_bench.interference.play import make_files, play
-from vas_bench.interference.rounds import InterferenceSubject, patterns_of
+from vas_bench.interference.rounds import InterferenceSubject, identity, patterns_of
 from vas_bench.interference.scope import LAB
 from vas_bench.interference.site_stage import SiteStage
 from vas_bench.interference.site_target import refuse_node
@@ -141,8 +141,11 @@ def site(notes: Notes, drops: Any = "none") -> SiteStage:
     return SiteStage(fakes, "/user/ann/vas-interference", 64 << 20, *job, drops, notes.stop)
 
 
+REQUEST = InterferenceRequest(seconds=5, size=1 << 20, system="vas")
+
+
 def a_round(arm: Any, number: int = 1) -> Round[InterferenceSubject]:
-    return Round(RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {}), number, False)
+    return Round(identity(arm, REQUEST, {}), number, False)
 
 
 def patterns(arm: Any) -> list[str]:
@@ -159,7 +162,7 @@ RATES = {f"throughput_bytes_per_second/{name}": 10.0 for name in PATTERN_NAMES}
     ("arm", "group"), [("alone", "server"), ("host", "server"), ("guest", "guest")]
 )
 def test_a_labs_turn_from_an_empty_cache_on(notes: Notes, arm: str, group: str) -> None:
-    played = play(lab(notes), a_round(arm), SEED)
+    played = play(lab(notes), a_round(arm), seconds=5, seed=SEED)
     told = [f"server inside: {each}" for each in ("once read", *patterns(arm))]
     assert notes.done == [f"move [7705, 7706] to {group}", *told]
     assert notes.root.read("proc/sys/vm/drop_caches") == "1"
@@ -169,27 +172,27 @@ def test_a_labs_turn_from_an_empty_cache_on(notes: Notes, arm: str, group: str) 
 
 def test_the_guest_is_at_work_in_its_own_turn_only_and_in_its_own_host(notes: Notes) -> None:
     stage = lab(notes)
-    played = play(stage, a_round("emulated"), SEED)
+    played = play(stage, a_round("emulated"), seconds=5, seed=SEED)
     told = [f"other-server inside: {each}" for each in patterns("emulated")]
     once = "other-server inside: once read"
     assert notes.done == ["move [7705, 7706] to server", once, "go on", *told, "pause"]
     assert played.measures == RATES | {"beside_job_seconds/1": 70.0}
     notes.done.clear()
-    play(stage, a_round("host"), SEED)
+    play(stage, a_round("host"), seconds=5, seed=SEED)
     assert "go on" not in notes.done
 
 
 def test_a_client_that_fails_ends_the_lab_with_its_job(notes: Notes) -> None:
     notes.failing = "randread"
     with pytest.raises(VasError, match="fio failed"):
-        play(lab(notes), a_round("host"), SEED)
+        play(lab(notes), a_round("host"), seconds=5, seed=SEED)
     assert notes.done[-2:] == ["server inside: measure randread", "stop"]
 
 
 def test_without_the_right_to_empty_the_cache_it_is_not_here(notes: Notes) -> None:
     notes.root.path("proc/sys/vm/drop_caches").mkdir()
     with pytest.raises(NotHere, match="run as root"):
-        play(lab(notes), a_round("host"), SEED)
+        play(lab(notes), a_round("host"), seconds=5, seed=SEED)
 
 
 @pytest.mark.parametrize(
@@ -201,19 +204,19 @@ def test_a_sites_client_reads_past_its_cache_and_servers_keep_theirs(
 ) -> None:
     stage = site(notes, drops)
     make_files(stage)
-    played = play(stage, a_round("guest"), SEED)
+    played = play(stage, a_round("guest"), seconds=5, seed=SEED)
     told = [f"{each} past the cache" for each in ("once read", *patterns("guest"))]
     assert notes.done == ["once write past the cache", *dropped, *told]
     assert stage.clients.directory == "/run/lustre/user/ann/vas-interference/clients"
     beside = {name: each for name, each in played.measures.items() if name not in RATES}
     assert beside["beside_job_seconds/1"] == 3.0 and set(beside.values()) == {3.0}
-    assert play(stage, a_round("alone"), SEED).measures == RATES
+    assert play(stage, a_round("alone"), seconds=5, seed=SEED).measures == RATES
 
 
 def test_a_sites_client_that_fails_gives_the_job_up(notes: Notes) -> None:
     notes.failing = "read"
     with pytest.raises(VasError, match="fio failed"):
-        play(site(notes), a_round("guest"), SEED)
+        play(site(notes), a_round("guest"), seconds=5, seed=SEED)
     assert notes.done[-1] == "stop"
 
 
@@ -285,7 +288,7 @@ class NotedTarget:
 
 @pytest.fixture
 def target(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> NotedTarget:
-    found = NotedTarget(notes, InterferenceRequest(seconds=5, size=1 << 20, system="vas"))
+    found = NotedTarget(notes, REQUEST)
     monkeypatch.setattr("vas_bench.interference.command._target", lambda *_: found)
     return found
 

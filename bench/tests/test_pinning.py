@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from vas_bench.engine.rounds import RunIdentity, draw_rounds
+from vas_bench.engine.rounds import draw_rounds
 from vas_bench.pinning import tuning
-from vas_bench.pinning.conduct import PinningResult, PinningSubject
+from vas_bench.pinning.conduct import PinningResult, identity
 from vas_bench.pinning.design import BASE, PinningArm, arms, questions
 from vas_bench.pinning.figure import draw_arms
 from vas_bench.pinning.statistics import PinningAnswer, contrast, corrected, spread, summarize
@@ -75,7 +75,7 @@ def test_runs_that_are_all_equal_differ_not() -> None:
 
 @given(st.integers(1, 30), st.integers())
 def test_each_round_has_each_arm_once(runs: int, seed: int) -> None:
-    of = [RunIdentity(PinningSubject(arm, "x"), {}, {}) for arm in arms(tuning=True)]
+    of = [identity(arm, "x", {}) for arm in arms(tuning=True)]
     drawn = draw_rounds(of, rounds=runs, seed=seed)
     assert drawn == draw_rounds(of, rounds=runs, seed=seed)
     plan = [each.experiment.arm for each in drawn]

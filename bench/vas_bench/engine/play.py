@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -67,25 +68,23 @@ class Quiet:
         """Ignores estimates: nothing is shown."""
 
 
-class StopRule(Protocol[S]):
+class StopRule(ABC, Generic[S]):
     """Decides after each run whether, and with what, a session goes on."""
 
     def skips(self, round_: Round[S]) -> bool:
-        """Tells whether a round is left out because of what was seen."""
+        """Tells whether a round is left out because of what was seen; by default none is."""
+        return False
 
+    @abstractmethod
     def saw(self, round_: Round[S], run: BenchRun) -> None:
         """Takes note of a run. Raises VasError when the session has to stop."""
 
 
 @dataclass
-class FailuresInARow(Generic[S]):
+class FailuresInARow(StopRule[S]):
     """Stops after several INVALID runs in a row: then it is the site, not the systems."""
 
     _failures: int = field(default=0, init=False)
-
-    def skips(self, round_: Round[S]) -> bool:
-        """Returns False: every round is played."""
-        return False
 
     def saw(self, round_: Round[S], run: BenchRun) -> None:
         """Counts INVALID runs. Raises VasError at the third in a row."""

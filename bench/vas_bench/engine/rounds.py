@@ -36,6 +36,23 @@ class RoundSubject(Protocol):
 
 
 S = TypeVar("S", bound=RoundSubject)
+A = TypeVar("A")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmSubject(Generic[A]):
+    """An arm of a benchmark as the subject of a round; `system` is its name in results."""
+
+    arm: A
+    system: ComparedSystem
+    workload: str
+    parameters: dict[str, Parameter]
+    site: object = None
+
+    @property
+    def title(self) -> str:
+        """The arm's name, as progress shows it."""
+        return self.system
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observation, Observer
-from vas_bench.engine.play import Budget, Played, Quiet, play_all
+from vas_bench.engine.play import Budget, Played, Quiet, StopRule, play_all
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.hsph.metric import PHASES
@@ -36,12 +36,8 @@ class CheckedWork(Work, Protocol):
         """The CPU seconds of all three jobs; 0 where they are not known."""
 
 
-class BothOrNone:
+class BothOrNone(StopRule[HsphSubject]):
     """The stop rule of a session, which ends at the first INVALID run."""
-
-    def skips(self, round_: Round[HsphSubject]) -> bool:
-        """Returns False: both runs are played."""
-        return False
 
     def saw(self, round_: Round[HsphSubject], run: BenchRun) -> None:
         """Raises VasError where a run is INVALID."""

@@ -16,7 +16,7 @@ from vas_bench.engine.play import Budget, Played, Quiet, play_all
 from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.play import Stages
-from vas_bench.interference.rounds import InterferenceSubject, identities
+from vas_bench.interference.rounds import InterferenceSubject, identity
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
@@ -142,8 +142,7 @@ class _Draw:
 
     def rounds_of(self, target: InterferenceTarget, settings: Mapping[str, JsonValue]) -> Rounds:
         """Returns the rounds of the target's arms, each arm once in a round, in a drawn order."""
-        of, arms = target.request, target.scope.arms
-        subjects = identities(arms, of.seconds, of.size, of.system, **settings)
+        subjects = [identity(arm, target.request, settings) for arm in target.scope.arms]
         return draw_rounds(subjects, rounds=self.rounds, warm_up=self.warm_up, seed=self.seed)
 
 

@@ -26,9 +26,11 @@ def make_files(stage: TargetStage) -> None:
     _fio(stage, ALONE, fio.writing_files(stage.clients))
 
 
-def play(stage: TargetStage, round_: Round[InterferenceSubject], seed: int) -> Observation:
-    """Plays one round, each pattern for its seconds. Raises VasError when anything of it fails."""
-    arm, seconds = round_.experiment.arm, round_.experiment.seconds
+def play(
+    stage: TargetStage, round_: Round[InterferenceSubject], *, seconds: int, seed: int
+) -> Observation:
+    """Plays one round, each pattern for `seconds`. Raises VasError when anything of it fails."""
+    arm = round_.experiment.arm
     stage.begin(arm)
     _fio(stage, arm, fio.reading_once(stage.clients))
     with stage.beside(arm) as job_seconds:
@@ -60,7 +62,8 @@ class Stages:
     ) -> Observation:
         """Plays one round; after a failure the stage is closed. Raises VasError as `play`."""
         try:
-            return play(self.open(progress), round_, seed)
+            seconds = self._target.request.seconds
+            return play(self.open(progress), round_, seconds=seconds, seed=seed)
         except VasError:
             self.close()
             raise

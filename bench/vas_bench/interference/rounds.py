@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vas_bench.engine.observe import Observation
-from vas_bench.engine.rounds import Round, RunIdentity
+from vas_bench.engine.rounds import ArmSubject, Round, RunIdentity
 from vas_bench.interference.patterns import PATTERN_NAMES, ArmName
+from vas_bench.interference.target import InterferenceRequest
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun, Parameter
-from vas_yarn.jobs.systems import System
 
 _RATE, _BESIDE = "throughput_bytes_per_second/", "beside_job_seconds/"
 
 
-@dataclass(frozen=True)
-class InterferenceSubject:
-    """An arm; each pattern is measured for `seconds`, next to a TeraSort of so many bytes."""
-
-    arm: ArmName
-    seconds: int
-    size_bytes: int
-    analytics: System
-    workload: str = INTERFERENCE
-    site: object = None
-
-    @property
-    def system(self) -> ArmName:
-        """The arm, as results name it."""
-        return self.arm
-
-    @property
-    def title(self) -> str:
-        """The arm, as progress names it."""
-        return self.arm
-
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        """The numbers that all arms have in common."""
-        numbers = {"seconds": self.seconds, "size_bytes": self.size_bytes}
-        return {**numbers, "analytics": self.analytics}
+InterferenceSubject = ArmSubject[ArmName]
 
 
-def identities(
-    arms: Iterable[ArmName], seconds: int, size_bytes: int, analytics: System, **settings: Any
-) -> list[RunIdentity[InterferenceSubject]]:
-    """Returns each arm with the settings that it runs with."""
-    versions = settings.pop("versions", {})
-    return [
-        RunIdentity(InterferenceSubject(arm, seconds, size_bytes, analytics), settings, versions)
-        for arm in arms
-    ]
+def identity(
+    arm: ArmName, of: InterferenceRequest, settings: Mapping[str, Any]
+) -> RunIdentity[InterferenceSubject]:
+    """Returns an arm with the settings that it runs with, the options and the target's."""
+    told: dict[str, Parameter] = {"seconds": of.seconds, "size_bytes": of.size}
+    subject = ArmSubject(
+        arm=arm, system=arm, workload=INTERFERENCE, parameters=told | {"analytics": of.system}
+    )
+    others = {name: value for name, value in settings.items() if name != "versions"}
+    return RunIdentity(subject, others, settings.get("versions", {}))
 
 
 def patterns_of(round_: Round[InterferenceSubject], seed: int) -> list[str]:

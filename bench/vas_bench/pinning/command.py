@@ -18,7 +18,7 @@ from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, play_all
 from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
 from vas_bench.pinning import tuning, views
-from vas_bench.pinning.conduct import PinningResult, PinningSubject, identities, machine, observe
+from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
 from vas_bench.pinning.design import FEWEST_RUNS, arms
 from vas_bench.pinning.figure import draw_arms
 from vas_bench.pinning.workload import (
@@ -159,7 +159,7 @@ def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
         argv: list[JsonValue] = [*options.command]
         settings: dict[str, JsonValue]
         settings = {"about": work.describe(), "argv": argv, "tuned": said}
-        of = identities(work, all_arms, **settings)
+        of = [identity(arm, work.metric, settings) for arm in all_arms]
         drawn = draw_rounds(of, rounds=options.runs, seed=options.seed)
         if dry_run:
             note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.engine.observe import Observation
-from vas_bench.engine.rounds import RunIdentity
+from vas_bench.engine.rounds import ArmSubject, RunIdentity
 from vas_bench.pinning import tuning
 from vas_bench.pinning.design import PinningArm, arms, questions
 from vas_bench.pinning.statistics import PinningAnswer, PinningSummary, summarize
 from vas_bench.pinning.workload import PinningWorkload
 from vas_bench.results.measures import PINNING
-from vas_bench.results.record import BenchRun, Parameter
-from vas_bench.results.systems import Pinning
+from vas_bench.results.record import BenchRun
 from vas_core.root import Root
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -26,36 +26,15 @@ _STEAL_FIELD = 7
 _MEASURES = {"value": "work_rate", "seconds": "wall_seconds"}
 
 
-@dataclass(frozen=True)
-class PinningSubject:
-    """An arm, and the unit of its workload's value."""
-
-    arm: PinningArm
-    metric: str
-    workload: str = PINNING
-    site: object = None
-
-    @property
-    def system(self) -> Pinning:
-        """The arm, as results name it."""
-        return self.arm.name
-
-    @property
-    def title(self) -> str:
-        """The arm, as progress names it."""
-        return self.arm.name
-
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        """The unit, which all arms have in common."""
-        return {"metric": self.metric}
+PinningSubject = ArmSubject[PinningArm]
 
 
-def identities(
-    work: PinningWorkload, all_arms: list[PinningArm], **settings: Any
-) -> list[RunIdentity[PinningSubject]]:
-    """Returns each arm with the settings that it runs with."""
-    return [RunIdentity(PinningSubject(arm, work.metric), settings, {}) for arm in all_arms]
+def identity(
+    arm: PinningArm, metric: str, settings: Mapping[str, Any]
+) -> RunIdentity[PinningSubject]:
+    """Returns an arm with the settings that it runs with; `metric` is the unit of its value."""
+    subject = ArmSubject(arm=arm, system=arm.name, workload=PINNING, parameters={"metric": metric})
+    return RunIdentity(subject, settings, {})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from vas_bench.engine.estimates import Estimates
-from vas_bench.engine.play import AGAIN, Budget, play_all
+from vas_bench.engine.play import AGAIN, Budget, StopRule, play_all
 from vas_bench.engine.rounds import Round, RoundKey, RunIdentity, key_of
 from vas_bench.results.record import BenchRun
 from vas_bench.run.estimate import estimates
@@ -24,7 +24,7 @@ Show = Callable[[Sequence[Round[Experiment]], Estimates[Experiment]], AbstractCo
 
 
 @dataclass
-class FailedCandidates:
+class FailedCandidates(StopRule[Experiment]):
     """Leaves out a candidate after its first INVALID run: what fails once is not recommended."""
 
     needed: RunIdentity[Experiment]
