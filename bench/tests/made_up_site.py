@@ -11,7 +11,7 @@ from made_up_jobs import a_job
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.record import Validation
-from vas_bench.run.arms import NAME_OF
+from vas_bench.results.systems import NAME_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan

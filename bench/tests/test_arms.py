@@ -12,7 +12,7 @@ from made_up_site import RECORDED, Recorded
 from vas_bench.arms import command
 from vas_bench.arms.comparison import SystemComparison
 from vas_bench.results.store import parse
-from vas_bench.run.arms import NAME_OF
+from vas_bench.results.systems import NAME_OF
 from vas_bench.run.comparison_plan import read_comparison_plan
 from vas_bench.run.systems import sizes_of
 from vas_core.cli import run_command

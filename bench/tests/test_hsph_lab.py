@@ -16,10 +16,10 @@ from vas_bench.hsph.phase_work import PhaseWork
 from vas_bench.hsph.play import HsphRequest
 from vas_bench.hsph.site import play_on_site
 from vas_bench.results.store import RunStore
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan
-from vas_bench.site.checks import SiteOptions
+from vas_bench.site.options import SiteOptions
 from vas_core.errors import VasError
 from vas_core.process import Completed
 from vas_lab.lab import Lab

@@ -16,9 +16,9 @@ from made_up_runs import made_up_run
 
 from vas_bench.engine.play import Budget
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph.data_check import check_data
 from vas_bench.hsph.energy import EnergyMeter, RaplZone, joules_between, read_zones
 from vas_bench.hsph.metric import NOT_TPC, PHASES
+from vas_bench.hsph.phase_work import check_data
 from vas_bench.hsph.phases import play_once
 from vas_bench.hsph.play import is_done
 from vas_bench.hsph.record import WORKLOAD, hsph_identity, results_of

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from vas_bench.engine.observe import Observer
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.interference import fio
+from vas_bench.interference.lab_stage import outside
 from vas_bench.interference.load import in_a_loop
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, ArmName, paper
-from vas_bench.interference.processes import outside
 from vas_bench.interference.rounds import (
     InterferenceSubject,
     identity,

@@ -22,7 +22,7 @@ from vas_bench.interference.scope import LAB
 from vas_bench.interference.site_stage import SiteStage
 from vas_bench.interference.site_target import refuse_node
 from vas_bench.interference.target import InterferenceRequest
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere, VasError

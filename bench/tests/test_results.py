@@ -18,8 +18,7 @@ from pydantic import ValidationError
 from vas_bench.results.embedded import embed, embedded_lines
 from vas_bench.results.groups import RunGroup, grouped
 from vas_bench.results.measures import MEASURES
-from vas_bench.results.phases import UNACCOUNTED, close
-from vas_bench.results.record import BenchRun, canonical_hash
+from vas_bench.results.record import UNACCOUNTED, BenchRun, canonical_hash, close
 from vas_bench.results.store import RunStore, parse, read_results
 from vas_bench.run import measures
 from vas_bench.run.measures import COUNTED

@@ -189,7 +189,7 @@ def test_a_job_on_tez_is_measured_and_split_by_its_own_history(
 ) -> None:
     on_tez = Arm("tez", "Tez", "", {"mapreduce.framework.name": "yarn-tez"})
     monkeypatch.setattr("vas_bench.run.lab_site.fetch_tez", lambda _: (tmp_path / "tez.jar",))
-    monkeypatch.setattr("vas_bench.run.lab_site.tez_arm", lambda *_: on_tez)
+    monkeypatch.setattr("vas_bench.run.lab_site._tez_arm", lambda *_: on_tez)
     monkeypatch.setattr("vas_bench.run.lab_site._check_room", lambda *_: None)
     said: list[str] = []
     site, (it,) = site_of(tmp_path, said, systems=["tez"])

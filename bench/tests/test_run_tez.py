@@ -10,7 +10,7 @@ import pytest
 from made_up_jobs import a_job
 
 from vas_bench.results.measures import measure_of
-from vas_bench.results.phases import UNACCOUNTED, close
+from vas_bench.results.record import UNACCOUNTED, close
 from vas_bench.run.measures import job_measures
 from vas_bench.run.tez_history import TezHistory, parse
 from vas_bench.run.tez_place import WithTez

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_jobs import times
 
-from vas_bench.results.phases import UNACCOUNTED, close
+from vas_bench.results.record import UNACCOUNTED, close
 from vas_bench.run.times import phases_of
 from vas_yarn.history import History, ReduceAttempt
 from vas_yarn.rest import WebAnswer, WebServer

@@ -17,9 +17,9 @@ from vas_bench.run.jobs import Jobs
 from vas_bench.run.plan import BenchPlan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
-from vas_bench.site.checks import SiteOptions, check_lock_mode
 from vas_bench.site.claim import make
 from vas_bench.site.configuration import SiteConfiguration
+from vas_bench.site.options import SiteOptions, check_lock_mode
 from vas_bench.site.site import ClusterSite
 from vas_cluster import parse_cluster
 from vas_cluster.hadoop import configuration_xml

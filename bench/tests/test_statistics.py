@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from vas_bench.statistics.chance import (
+    holm,
     mean_test,
     rank_test,
     runs_needed,
@@ -19,7 +20,6 @@ from vas_bench.statistics.chance import (
 )
 from vas_bench.statistics.compare import compare
 from vas_bench.statistics.gain import BetterDirection, gain
-from vas_bench.statistics.holm import holm
 from vas_bench.statistics.ratio import ratio
 from vas_bench.statistics.summary import summary
 from vas_core.errors import BadInput

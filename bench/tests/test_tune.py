@@ -25,11 +25,10 @@ from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.session import Details, OutputCheck, Session
 from vas_bench.statistics.chance import runs_needed
-from vas_bench.tune.confirm import judged
 from vas_bench.tune.halving import Rung, halve, sizes
 from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_properties, profile_xml
-from vas_bench.tune.search import Finder, TuneResult, planned
+from vas_bench.tune.search import Finder, TuneResult, judged, planned
 from vas_bench.tune.space import BASELINE, experiment, space
 from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command

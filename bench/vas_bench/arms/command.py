@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from vas_bench.arms.comparison import SystemComparison
 from vas_bench.engine.rounds import Round, draw_rounds, runs_of
 from vas_bench.results.store import RunStore
-from vas_bench.run.arms import NAME_OF, SYSTEM_OF
+from vas_bench.results.systems import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import read_comparison_plan
 from vas_bench.run.conduct import conduct, without_settings
 from vas_bench.run.estimate import estimated_seconds

@@ -25,12 +25,11 @@ from vas_bench.hsph.site import play_on_site
 from vas_bench.results.options import read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.kept import budget_option, note_left
 from vas_bench.run.plan import BenchPlan, made_plan
-from vas_bench.site.checks import SiteOptions
-from vas_bench.site.options import site_options
+from vas_bench.site.options import SiteOptions, site_options
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from vas_bench.hsph.data_check import check_data
+from collections.abc import Sequence
+
 from vas_bench.hsph.metric import PHASES
+from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import TeraSortSizes, checked_rows, job_properties
+from vas_yarn.jobs.terasort import ROW_BYTES, TeraSortSizes, checked_rows, job_properties
 from vas_yarn.jobs.trees import inside, remove_tree
 
 _PART_SIZES = 'stat -c %s "$1"/part-*'
@@ -63,3 +65,18 @@ class PhaseWork:
         there = str(inside(self._place, directory))
         found = self._place.call(["sh", "-euc", _PART_SIZES, "sh", there]).stdout.split()
         check_data([int(size) for size in found], rows=self._sizes.rows, files=files, where=there)
+
+
+def check_data(file_bytes: Sequence[int], *, rows: int, files: int, where: str) -> None:
+    """Raises VasError unless these are the sizes of `files` files that hold `rows` whole rows.
+
+    TPCx-HS's own check lists the directory; this one also adds it up.
+    """
+    if len(file_bytes) != files:
+        raise VasError(f"{len(file_bytes)} files, {files} were to be written", where=where)
+    torn = sum(size % ROW_BYTES != 0 for size in file_bytes)
+    if torn:
+        raise VasError(f"{torn} files end within a row", where=where)
+    if sum(file_bytes) != rows * ROW_BYTES:
+        found = sum(file_bytes) // ROW_BYTES
+        raise VasError(f"{found} rows, {rows} were to be written", where=where)

@@ -17,7 +17,7 @@ from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan
-from vas_bench.run.planned import PlannedSite
+from vas_bench.run.session import PlannedSite
 from vas_core.progress import Step, Steps
 
 _START = "start the lab"

@@ -8,7 +8,7 @@ from vas_bench.hsph.play import HsphRequest, phase_steps, played
 from vas_bench.hsph.record import HsphSubject
 from vas_bench.run.experiments import experiments
 from vas_bench.run.systems import sizes_of
-from vas_bench.site.checks import SiteOptions
+from vas_bench.site.options import SiteOptions
 from vas_bench.site.site import ClusterSite
 from vas_core.progress import Steps
 

@@ -23,11 +23,10 @@ from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVe
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.estimate import run_seconds
 from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
-from vas_bench.site.checks import SiteOptions
-from vas_bench.site.options import site_options
+from vas_bench.site.options import SiteOptions, site_options
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput

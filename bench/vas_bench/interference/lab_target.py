@@ -24,7 +24,7 @@ from vas_bench.interference.scope import LAB, Scope, with_guest
 from vas_bench.interference.sizes import HostSizes, sizes
 from vas_bench.interference.target import InterferenceRequest, TargetStage
 from vas_bench.results.environment import environment, lab_versions
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.kept import build_of_plugins
 from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps

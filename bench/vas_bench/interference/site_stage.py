@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from vas_bench.interference.fio import Clients
 from vas_bench.interference.load import in_a_loop
 from vas_bench.interference.patterns import ALONE, ArmName
-from vas_bench.site.checks import Drops
 from vas_bench.site.nodes import Nodes
+from vas_bench.site.options import Drops
 from vas_core.process import run
 from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm

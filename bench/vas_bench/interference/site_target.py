@@ -21,13 +21,12 @@ from vas_bench.interference.site_stage import SiteStage
 from vas_bench.interference.target import InterferenceRequest, TargetStage
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
-from vas_bench.run.arms import ARM_OF
-from vas_bench.site.checks import SiteOptions, check_mount, check_options
+from vas_bench.results.systems import ARM_OF
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
-from vas_bench.site.installed import versions
 from vas_bench.site.nodes import Nodes
-from vas_bench.site.place import SitePlace
+from vas_bench.site.options import SiteOptions, check_mount, check_options
+from vas_bench.site.place import SitePlace, versions
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import BadInput, NotHere
 from vas_core.progress import Step, Steps

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from vas_bench.statistics.holm import holm
+from vas_bench.statistics.chance import holm
 
 Arms = Mapping[str, Sequence[float]]
 _ROUNDING = 1e-12

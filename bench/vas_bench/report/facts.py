@@ -12,8 +12,7 @@ from vas_bench.report.scaling import Scaling, scalings
 from vas_bench.results.groups import BenchCase, RunGroup, grouped
 from vas_bench.results.measures import MEASURES, measure_of, noun_of, primary_of
 from vas_bench.results.record import BenchRun, HostLocality
-from vas_bench.results.systems import SYSTEMS, ComparedSystem
-from vas_bench.run.arms import NAME_OF
+from vas_bench.results.systems import NAME_OF, SYSTEMS, ComparedSystem
 from vas_bench.statistics.compare import ArmDifference, compare
 from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.summary import Summary, summary

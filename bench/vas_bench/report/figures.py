@@ -33,6 +33,15 @@ class Figure:
     rows: tuple[tuple[str, ...], ...]
 
 
+@dataclass(frozen=True)
+class ReportTable:
+    """Rows under their columns' names; the first cell of a row names it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
     """Yields the figures of a comparison. `number` sets their names apart from others'.
 

@@ -1,17 +1,19 @@
-"""Makes a report's page from its facts, and the HTML file of the page."""
+"""Makes a report's page from its facts; writes it as HTML, and its figures as SVG and PNG."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from vas_bench.report.charts.marks import Chart, fitted
 from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
-from vas_bench.report.figures import Figure, figures_of
+from vas_bench.report.figures import Figure, ReportTable, figures_of
 from vas_bench.report.scaling import Scaling
 from vas_bench.report.scaling_figure import (
     fits_table,
@@ -20,16 +22,17 @@ from vas_bench.report.scaling_figure import (
     scaling_words,
 )
 from vas_bench.report.summary import ReportFinding, findings, left_out
-from vas_bench.report.tables import ReportTable
 from vas_bench.report.words import case_words, interval_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun
-from vas_bench.results.systems import SYSTEMS
-from vas_bench.run.arms import NAME_OF
+from vas_bench.results.systems import NAME_OF, SYSTEMS
+from vas_core.files import write_atomically
 from vas_core.shown import counted
+from vas_core.svg import rendered
 
 NARROW_PX, WIDE_PX = 336, 760
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _SHORT_HASH = 12
 _MINUTE = "%Y-%m-%d %H:%M"
 
@@ -211,3 +214,17 @@ def svg(chart: Chart, name: str) -> str:
     module = _templates().get_template("chart.svg.j2").module
     title = fitted(chart.title, chart.width)
     return str(module.drawn(chart, name, style=_style("chart.css"), heading=title)) + "\n"  # type: ignore[attr-defined]
+
+
+def write_figures(page: Page, directory: Path) -> list[Path]:
+    """Writes every figure twice into a directory, which is made if need be; returns the paths."""
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in page.figures:
+        name = _NOT_IN_NAMES.sub("-", figure.name)
+        drawn = svg(figure.draw(WIDE_PX), name)
+        for suffix, content in ((".svg", drawn), (".png", rendered(drawn))):
+            path = directory / f"{name}{suffix}"
+            write_atomically(path, content)
+            written.append(path)
+    return written

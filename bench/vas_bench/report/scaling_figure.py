@@ -6,12 +6,11 @@ import math
 
 from vas_bench.report.charts.curve import curve
 from vas_bench.report.facts import SERIES
-from vas_bench.report.figures import Figure
+from vas_bench.report.figures import Figure, ReportTable
 from vas_bench.report.scaling import Scaling
 from vas_bench.report.summary import ReportFinding
-from vas_bench.report.tables import ReportTable
 from vas_bench.report.words import case_words
-from vas_bench.run.arms import NAME_OF
+from vas_bench.results.systems import NAME_OF
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
 from vas_bench.usl.picture import through

@@ -1,4 +1,4 @@
-"""The model of a run: a line in a file of results."""
+"""The model of a run: a line in a file of results, whose phases add up to its job."""
 
 from __future__ import annotations
 
@@ -24,13 +24,36 @@ from pydantic import (
 )
 
 from vas_bench.results.measures import JOB_SECONDS, measure_of, primary_of
-from vas_bench.results.phases import close
 from vas_bench.results.systems import ComparedSystem
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Parameter = StrictBool | StrictInt | StrictFloat | StrictStr
 Count = Annotated[int, Field(ge=0)]
+
+
+UNACCOUNTED = "unaccounted"
+_ROUNDING_SECONDS = 0.01
+
+
+def close(phases: Mapping[str, float], job_seconds: float) -> dict[str, float]:
+    """Returns the phases and, last, `unaccounted`: the job's seconds that are in no phase.
+
+    Raises ValueError for a negative phase, for phases that are longer than the job, and for an
+    `unaccounted` that does not close the sum.
+    """
+    listed = {name: seconds for name, seconds in phases.items() if name != UNACCOUNTED}
+    for name, seconds in listed.items():
+        if not 0 <= seconds < float("inf"):
+            raise ValueError(f"phase {name!r} takes {seconds:g} s")
+    left = job_seconds - sum(listed.values())
+    if left < -_ROUNDING_SECONDS:
+        raise ValueError(f"the phases take {-left:.3f} s more than the job's {job_seconds:g} s")
+    left = max(0.0, left)
+    given = phases.get(UNACCOUNTED, left)
+    if abs(given - left) > _ROUNDING_SECONDS:
+        raise ValueError(f"{given:g} s are said to be unaccounted, {left:.3f} s are")
+    return listed | {UNACCOUNTED: round(left, 3)}
 
 
 def canonical_hash(value: Any) -> str:

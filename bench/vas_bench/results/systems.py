@@ -1,11 +1,11 @@
-"""The names of what is compared: the systems that jobs run on, neighbours and pinnings."""
+"""The names of what is compared: systems that jobs run on with their arms, neighbours, pinnings."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from vas_yarn.jobs.systems import ARMS, Arm, System
 from vas_yarn.jobs.systems import SYSTEMS as JOB_SYSTEMS
-from vas_yarn.jobs.systems import System
 
 Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
@@ -26,3 +26,12 @@ _OTHERS: dict[Neighbour | Pinning, str] = {
 }
 SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
 """The texts of all systems, in the order in which reports show them."""
+
+
+SYSTEM_OF: dict[str, System] = {arm.name: arm.system for arm in ARMS}
+"""An arm's name -> its system."""
+
+ARM_OF: dict[System, Arm] = {arm.system: arm for arm in ARMS}
+
+NAME_OF: dict[ComparedSystem, str] = {arm.system: arm.name for arm in ARMS}
+"""A system -> the name of its arm."""

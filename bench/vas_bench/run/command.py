@@ -18,9 +18,8 @@ from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.kept import note_left, refuse_invalid
 from vas_bench.run.plan import BenchPlan, read_plan
-from vas_bench.run.planned import PlannedSite
-from vas_bench.site.checks import SiteOptions
-from vas_bench.site.options import site_options
+from vas_bench.run.session import PlannedSite
+from vas_bench.site.options import SiteOptions, site_options
 from vas_bench.site.site import ClusterSite
 from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.durations import format_duration

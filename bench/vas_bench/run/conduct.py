@@ -11,8 +11,7 @@ from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.planned import PlannedSite
-from vas_bench.run.session import Session
+from vas_bench.run.session import PlannedSite, Session
 from vas_core.progress import Steps
 from vas_core.table import print_table
 

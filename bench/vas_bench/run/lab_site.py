@@ -15,12 +15,11 @@ from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
-from vas_bench.run.lab_tez import HISTORY, tez_arm
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
-from vas_bench.run.tez import fetch_tez, tez_version
+from vas_bench.run.tez import arm_on, fetch_tez, job_properties, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.workloads import WORKLOADS
@@ -28,11 +27,13 @@ from vas_bench.run.workloads_jar import workloads_jar
 from vas_cluster import parse_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
+from vas_core.files import write_atomically
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_core.sizes import format_size
 from vas_lab.control import ControlRequest
 from vas_lab.disk import LAB_BYTES, free_bytes
+from vas_lab.hadoop.configuration import child_arguments
 from vas_lab.hadoop.hdfs import hdfs_root, name_node_web
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
@@ -45,6 +46,8 @@ from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.trees import remove_tree
 
 DIRECTORY = "/bench-run"
+# Where Tez's application masters write their history.
+_HISTORY = "/tez-history"
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
 
@@ -132,7 +135,7 @@ class LabSite:
             job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
-        place = WithTez(lab, HISTORY)
+        place = WithTez(lab, _HISTORY)
         jobs = Jobs(
             place,
             DIRECTORY,
@@ -140,7 +143,7 @@ class LabSite:
             name_node_web=name_node_web(lab.spec.cluster),
             hdfs=hdfs_root(lab.spec.cluster),
         )
-        tez = tez_arm(lab, self._jars) if self._jars else None
+        tez = _tez_arm(lab, self._jars) if self._jars else None
         self._up = Up(lab, experiment.site, tez, jobs, place)
         remove_tree(lab, DIRECTORY)
 
@@ -232,3 +235,19 @@ def _check_room(experiments: Sequence[Experiment], free: int) -> None:
             where="parameters.size",
             hint="give less, or free some space",
         )
+
+
+def _tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
+    """Returns the lab's arm on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
+    arguments = lab.spec.conf / "tez-child.args"
+    write_atomically(arguments, child_arguments(lab.spec, jars))
+    every_jvm = f"@{arguments}"
+    properties = job_properties(_HISTORY) | {
+        # The jars are on every node's disk already, as Hadoop's are: none is localised.
+        "tez.ignore.lib.uris": "true",
+        "tez.cluster.additional.classpath.prefix": ":".join(map(str, jars)),
+        "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
+        "mapreduce.admin.map.child.java.opts": every_jvm,
+        "mapreduce.admin.reduce.child.java.opts": every_jvm,
+    }
+    return arm_on(properties, jars)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
 from vas_yarn.jobs.systems import Arm, hdfs_arm

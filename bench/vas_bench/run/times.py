@@ -41,7 +41,7 @@ def phases_of(times: JobTimes) -> dict[str, float]:
     """Returns name -> seconds of phases in a row; the slowest task ends each phase.
 
     `start` is up to the first map, `shuffle` what of it the maps do not hide. What is in none (a
-    wait for the first reducer, the job's end) is left out: `results.phases.close` adds it up.
+    wait for the first reducer, the job's end) is left out: `record.close` adds it up.
     """
     if not times.maps:
         return {}

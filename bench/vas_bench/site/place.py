@@ -1,4 +1,4 @@
-"""A real site as a place for jobs: the machine's own `hadoop`, and the map's guests."""
+"""A real site as a place for jobs: the machine's own `hadoop`, its versions, the map's guests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_bench.results.environment import build_of, lab_versions
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_bench.site.configuration import SiteConfiguration
 from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
@@ -26,6 +28,7 @@ _RUNNING = "RUNNING"
 _PROGRAMS = re.compile(
     r"hadoop-mapreduce-(examples-[\d.]+|client-jobclient-[\d.]+-tests)(-SNAPSHOT)?\.jar"
 )
+_PLUGINS = re.compile(r"vas-yarn-plugins-.*\.jar")
 _SHARED = "share/hadoop/mapreduce"
 
 
@@ -150,3 +153,20 @@ def program_jars() -> list[Path]:
             hint="set HADOOP_HOME to a whole Hadoop",
         )
     return sorted(found.values())
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of Hadoop, Java and VAS, and the build of its plugins."""
+    jars = class_path()
+    core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
+    plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]
+    java = Path(os.environ.get("JAVA_HOME", "/usr"))
+    return lab_versions(core, java) | {"plugins": build_of(*plugins, *_own_jobs())}
+
+
+def _own_jobs() -> list[Path]:
+    """The jar of the project's own jobs: a clone has it built, an installed VAS has none."""
+    try:
+        return [workloads_jar()]
+    except NotHere:
+        return []

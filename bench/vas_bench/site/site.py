@@ -21,12 +21,11 @@ from vas_bench.run.systems import arm_of, site_configuration
 from vas_bench.run.tez import fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
-from vas_bench.site.checks import SiteOptions, check_mount, check_options
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
-from vas_bench.site.installed import versions
 from vas_bench.site.nodes import Nodes
-from vas_bench.site.place import SitePlace, class_path
+from vas_bench.site.options import SiteOptions, check_mount, check_options
+from vas_bench.site.place import SitePlace, class_path, versions
 from vas_bench.site.tez import HISTORY, jars_of, stage, staged_arm
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock

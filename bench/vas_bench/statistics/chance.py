@@ -1,9 +1,9 @@
-"""Tests whether two arms differ by chance, and tells how many runs that needs."""
+"""Tests whether arms differ by chance, corrects for how many, and says how many runs that needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import accumulate, count
 from math import comb
 
 import numpy as np
@@ -64,6 +64,14 @@ def smallest_p(n: int, m: int, *, paired: bool = False) -> float:
 def runs_needed(comparisons: int = 1, *, paired: bool = False) -> int:
     """Returns the fewest runs of each arm with which so many comparisons can be significant."""
     return next(n for n in count(2) if comparisons * smallest_p(n, n, paired=paired) < ALPHA)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Returns Holm's adjusted p values, in the order given (Scand. J. Statist. 6, 1979, p. 65)."""
+    order = sorted(range(len(ps)), key=lambda n: ps[n])
+    steps = ((len(ps) - rank) * ps[n] for rank, n in enumerate(order))
+    adjusted = dict(zip(order, accumulate(steps, max), strict=True))
+    return [float(min(1.0, adjusted[n])) for n in range(len(ps))]
 
 
 def smallest_adjusted(smallest: Sequence[float]) -> list[float]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.chance import (
+    holm,
     mean_test,
     runs_needed,
     smallest_adjusted,
     smallest_p,
 )
 from vas_bench.statistics.gain import BetterDirection, Gain, changed, gain
-from vas_bench.statistics.holm import holm
 from vas_bench.statistics.ratio import MedianRatio, ratio
 
 

@@ -18,10 +18,8 @@ from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import made_plan
-from vas_bench.run.planned import PlannedSite
-from vas_bench.run.session import Session
-from vas_bench.site.checks import SiteOptions
-from vas_bench.site.options import site_options
+from vas_bench.run.session import PlannedSite, Session
+from vas_bench.site.options import SiteOptions, site_options
 from vas_bench.site.site import ClusterSite
 from vas_bench.tune.plan import TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_xml

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from vas_bench.run.arms import ARM_OF
+from vas_bench.results.systems import ARM_OF
 from vas_bench.run.systems import sizes_of
 from vas_bench.tune.plan import REDUCERS, SPLIT, TunePlan
 from vas_bench.tune.search import TuneResult

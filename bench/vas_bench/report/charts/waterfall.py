@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from vas_bench.report.charts.marks import Bar, Chart, Mark, Text, fitted, text_width
 from vas_bench.report.charts.scale import tenths, x_axis
-from vas_bench.results.phases import UNACCOUNTED
+from vas_bench.results.record import UNACCOUNTED
 from vas_core.svg import LinearScale, from_zero
 
 _TITLE_PX = 24
