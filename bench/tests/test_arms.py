@@ -13,14 +13,15 @@ from vas_bench.arms import command
 from vas_bench.arms.comparison import SystemComparison
 from vas_bench.results.store import parse
 from vas_bench.results.systems import NAME_OF
-from vas_bench.run.comparison_plan import read_comparison_plan
+from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.systems import sizes_of
 from vas_core.cli import run_command
+from vas_core.settings import read_yaml
 from vas_yarn.jobs.terasort import TeraSortSizes
 
 
 def test_the_data_are_cut_as_the_demos_are() -> None:
-    plan = read_comparison_plan(Path(command.__file__).with_name("arms.yaml"))
+    plan = read_yaml(Path(command.__file__).with_name("arms.yaml"), ComparisonPlan)
     demo = TeraSortSizes.of(768 << 20, plan.hosts)
     found = plan.experiments("terasort", 768 << 20)
     assert {sizes_of(each) for each in found} == {demo}

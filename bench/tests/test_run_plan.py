@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.plan import BenchPlan, read_plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.run.systems import PROFILES, configuration, sizes_of
 from vas_core.cli import run_command
 from vas_core.durations import format_duration, parse_duration
 from vas_core.errors import BadInput
 from vas_core.repository import REPOSITORY
+from vas_core.settings import read_yaml
 
 HDFS = "hdfs://rm:8020"
 PLANS = REPOSITORY / "bench/plans"
@@ -36,13 +37,13 @@ def identities(of: BenchPlan) -> list[RunIdentity[Experiment]]:
 
 @pytest.mark.parametrize("file", sorted(PLANS.glob("*.yaml")), ids=lambda file: file.stem)
 def test_the_plans_that_come_along_can_be_read(file: Path) -> None:
-    found = read_plan(file)
+    found = read_yaml(file, BenchPlan)
     assert found.name == file.stem
     assert experiments(found)
 
 
 def test_the_quick_plan_has_four_systems_and_less_than_20_minutes() -> None:
-    quick = read_plan(PLANS / "quick.yaml")
+    quick = read_yaml(PLANS / "quick.yaml", BenchPlan)
     drawn = draw_rounds(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
     assert len(quick.systems) == 4
     assert quick.budget is not None
@@ -93,7 +94,7 @@ def test_a_bad_key_is_named(
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such file"):
-        read_plan(tmp_path / "none.yaml")
+        read_yaml(tmp_path / "none.yaml", BenchPlan)
 
 
 def test_experiments_are_the_product() -> None:

@@ -11,7 +11,7 @@ from made_up_site import Recorded
 
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.results.store import RunStore
-from vas_bench.run.comparison_plan import read_comparison_plan
+from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.measures import COMPARED
 from vas_bench.run.pairs import write_pairs
 from vas_bench.shuffle import command
@@ -20,12 +20,13 @@ from vas_bench.shuffle.goals import STOCK, VAS, read_goals
 from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.settings import read_yaml
 from vas_yarn.jobs.job import Counters, JobResult
 from vas_yarn.jobs.systems import System
 from vas_yarn.profiles import SHUFFLE
 
 TEZ: System = "tez"
-PLAN = read_comparison_plan(Path(command.__file__).with_name("shuffle.yaml"))
+PLAN = read_yaml(Path(command.__file__).with_name("shuffle.yaml"), ComparisonPlan)
 JOB_TIME = "TeraSort: job time / stock's"
 WRITTEN = "TeraSort: intermediate bytes written / map output bytes"
 SPILLED = "TeraSort: records spilled on the reduce side"

@@ -26,7 +26,7 @@ from vas_bench.run.experiments import Experiment
 from vas_bench.run.session import Details, OutputCheck, Session
 from vas_bench.statistics.chance import runs_needed
 from vas_bench.tune.halving import Rung, halve, sizes
-from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan, read_tune_plan
+from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan
 from vas_bench.tune.profile import profile_properties, profile_xml
 from vas_bench.tune.search import Finder, TuneResult, judged, planned
 from vas_bench.tune.space import BASELINE, experiment, space
@@ -35,6 +35,7 @@ from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps
 from vas_core.repository import REPOSITORY
+from vas_core.settings import read_yaml
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import SHUFFLE
 from vas_yarn.site_files import as_mapping, read_xml
@@ -387,7 +388,7 @@ def test_the_rounds_that_are_asked_for_are_those_that_can_be_significant() -> No
 def test_the_plans_that_come_along_can_be_read(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = read_tune_plan(file)
+    found = read_yaml(file, TunePlan)
     assert found.name == file.stem
     assert space(found).candidates
     assert run_command(["bench", "tune", str(file), "--dry-run", "--json"]) == 0

@@ -9,22 +9,19 @@ import click
 from pydantic import JsonValue
 
 from vas_bench.arms.comparison import SystemComparison
+from vas_bench.engine.play import note_left, refuse_invalid
 from vas_bench.engine.rounds import Round, draw_rounds, runs_of
+from vas_bench.options import dry_run_option, rounds_options
+from vas_bench.results.environment import build_of_plugins
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import NAME_OF, SYSTEM_OF
-from vas_bench.run.comparison_plan import read_comparison_plan
+from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.conduct import conduct, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.kept import (
-    budget_option,
-    build_of_plugins,
-    note_left,
-    refuse_invalid,
-    resume_option,
-)
 from vas_bench.run.lab_site import LabSite
 from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.settings import read_yaml
 from vas_core.table import print_table
 from vas_lab.state import default_directory
 from vas_yarn.jobs.systems import BASE
@@ -55,12 +52,8 @@ _JOB = "terasort"
     show_default=True,
     help="The arm the others are compared with.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
-)
-@resume_option
-@budget_option
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@rounds_options
+@dry_run_option
 @json_option
 def arms(
     size: int,
@@ -85,7 +78,7 @@ def arms(
     Examples: vas bench arms --rounds 5
               vas bench arms --arm "real hosts" --arm VAS --rounds 9 --resume arms.jsonl --json
     """
-    plan = read_comparison_plan(_PLAN).model_copy(update={"hosts": hosts})
+    plan = read_yaml(_PLAN, ComparisonPlan).model_copy(update={"hosts": hosts})
     chosen = {SYSTEM_OF[n]: n for n in SYSTEM_OF if not names or n in names or n == base}
     experiments = plan.experiments(_JOB, size, chosen)
     if dry_run:

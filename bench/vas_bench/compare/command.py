@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from vas_bench.compare.sets import Result, compare_sets
+from vas_bench.options import read_runs, results_path, skip_damaged_option
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.results.options import read_runs, results_path, skip_damaged_option
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import FoundDifferent
 from vas_core.table import print_table

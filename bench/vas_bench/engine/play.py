@@ -12,7 +12,9 @@ from typing import Generic, Protocol
 from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.rounds import Round, S
 from vas_bench.results.record import BenchRun
+from vas_core.cli import note
 from vas_core.errors import VasError
+from vas_core.shown import counted
 
 AGAIN = "mend that, then go on by --resume"
 _MOST_FAILURES_IN_A_ROW = 3
@@ -127,3 +129,23 @@ def play_all(
             progress.say(f"INVALID: {each.title}: {run.invalid}")
         stop.saw(each, run)
     return Played(tuple(made), ())
+
+
+def refuse_invalid(runs: Sequence[BenchRun]) -> None:
+    """Raises VasError where any run is INVALID, with the first reason, and where none was made."""
+    if not runs:
+        raise VasError("no run was made", hint="give a larger --budget")
+    invalid = [run for run in runs if run.invalid]
+    if invalid:
+        are = "is" if len(invalid) == 1 else "are"
+        raise VasError(
+            f"{counted(len(invalid), 'run')} {are} INVALID",
+            where=invalid[0].id,
+            hint=invalid[0].invalid,
+        )
+
+
+def note_left(left: Sequence[object]) -> None:
+    """Prints how many rounds the budget left; prints nothing if it left none."""
+    if left:
+        note(f"the budget ended with {counted(len(left), 'run')} left: go on by --resume")

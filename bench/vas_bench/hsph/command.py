@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vas_bench.csvfile import read_table
-from vas_bench.engine.play import Played
+from vas_bench.engine.play import Played, note_left
 from vas_bench.hsph.energy import METERED
 from vas_bench.hsph.metric import (
     DIFFERENT_SCALE,
@@ -22,12 +22,11 @@ from vas_bench.hsph.play import HsphRequest, phase_steps, steps
 from vas_bench.hsph.price import PriceList, price_list
 from vas_bench.hsph.record import HsphSubject, results_of
 from vas_bench.hsph.site import play_on_site
-from vas_bench.results.options import read_runs, results_path
+from vas_bench.options import budget_option, dry_run_option, read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.kept import budget_option, note_left
 from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.options import SiteOptions, site_options
 from vas_core.cli import SizeType, json_option, note, print_json
@@ -41,8 +40,8 @@ from vas_yarn.small_cluster import MAX_HOSTS
 # The specification's steps, going on downwards: its smallest data set is too large for a lab.
 _LAB_SCALE_FACTORS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _CHOICES = [f"{scale:g}" for scale in (*_LAB_SCALE_FACTORS, *SCALE_FACTORS)]
-_WEEK_SECONDS = 7 * 24 * 3600
 _file = click.Path(path_type=Path, dir_okay=False)
+_WEEK_SECONDS = 7 * 24 * 3600
 
 
 @click.command()
@@ -77,7 +76,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option("--resume", is_flag=True, help="Run nothing if FILE of --out has both runs.")
 @budget_option
 @site_options
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@dry_run_option
 @json_option
 def hsph(
     scale_factor: str,

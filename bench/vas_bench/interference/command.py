@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Played, Quiet, play_all
+from vas_bench.engine.play import Budget, Played, Quiet, note_left, play_all, refuse_invalid
 from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.play import Stages
@@ -20,12 +20,12 @@ from vas_bench.interference.rounds import InterferenceSubject, identity
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
+from vas_bench.options import dry_run_option, rounds_options
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import ARM_OF
 from vas_bench.run.estimate import run_seconds
-from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_bench.site.options import SiteOptions, site_options
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
@@ -81,12 +81,8 @@ _EMULATED_FACTOR = 10
 )
 @click.option("--kvm", is_flag=True, help="Run that guest by KVM, not emulated (TCG).")
 @site_options
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
-)
-@resume_option
-@budget_option
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@rounds_options
+@dry_run_option
 @json_option
 def interference(
     rounds: int,

@@ -23,9 +23,8 @@ from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import LAB, Scope, with_guest
 from vas_bench.interference.sizes import HostSizes, sizes
 from vas_bench.interference.target import InterferenceRequest, TargetStage
-from vas_bench.results.environment import environment, lab_versions
+from vas_bench.results.environment import build_of_plugins, environment, lab_versions
 from vas_bench.results.systems import ARM_OF
-from vas_bench.run.kept import build_of_plugins
 from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps
 from vas_core.qemu import find_qemu

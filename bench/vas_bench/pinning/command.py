@@ -15,8 +15,9 @@ from pydantic import JsonValue
 from vas_affinity.options import cpus_here
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Played, play_all
+from vas_bench.engine.play import Budget, Played, note_left, play_all, refuse_invalid
 from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
+from vas_bench.options import rounds_options
 from vas_bench.pinning import tuning, views
 from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
 from vas_bench.pinning.design import FEWEST_RUNS, arms
@@ -30,7 +31,6 @@ from vas_bench.pinning.workload import (
 )
 from vas_bench.results.environment import environment
 from vas_bench.results.store import RunStore
-from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
@@ -120,9 +120,6 @@ class PinningOptions:
 )
 @click.option("--cpus", help="CPUs to pin to, like 0-3 [default: those this process may use].")
 @click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
-)
-@click.option(
     "--alpha",
     type=RealRange(0, 1),
     default=0.05,
@@ -131,8 +128,7 @@ class PinningOptions:
 )
 @click.option("--out", type=_file, help="Write all results as JSON.")
 @click.option("--picture", type=_file, help="Draw the runs: .svg, .png or .html.")
-@resume_option
-@budget_option
+@rounds_options
 @click.option("--dry-run", is_flag=True, help="Print what would run.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from vas_bench.options import read_runs, results_path, skip_damaged_option
 from vas_bench.report.facts import ReportFacts, facts_of
 from vas_bench.report.json import as_json as facts_as_json
 from vas_bench.report.markdown import markdown as as_markdown
 from vas_bench.report.page import all_findings, html, page_of, write_figures
-from vas_bench.results.options import read_runs, results_path, skip_damaged_option
 from vas_bench.results.systems import SYSTEMS
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from vas_core.root import Root
+from vas_yarn.jars import find_plugins
 
 _MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _PROCESSORS = re.compile(r"^processor\s*:", re.MULTILINE)
@@ -48,6 +49,11 @@ def build_of(*jars: Path) -> str:
     """Returns a hash that tells one build of jars from another."""
     digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
     return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
+
+
+def build_of_plugins() -> str:
+    """Returns the plugins' SHA-256: runs of other plugins must not be taken for runs of these."""
+    return hashlib.sha256(find_plugins().read_bytes()).hexdigest()
 
 
 def _hadoop(directory: Path) -> str:

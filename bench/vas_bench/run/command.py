@@ -8,22 +8,23 @@ from pathlib import Path
 
 import click
 
-from vas_bench.engine.play import Played
+from vas_bench.engine.play import Played, note_left, refuse_invalid
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
+from vas_bench.options import dry_run_option, plan_options
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, content_of
 from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.kept import note_left, refuse_invalid
-from vas_bench.run.plan import BenchPlan, read_plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import PlannedSite
 from vas_bench.site.options import SiteOptions, site_options
 from vas_bench.site.site import ClusterSite
-from vas_core.cli import DurationType, json_option, note, print_json
+from vas_core.cli import json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.files import write_atomically
+from vas_core.settings import read_yaml
 from vas_core.shown import counted
 
 _LAB = "bench-run"
@@ -31,15 +32,10 @@ _file = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
-@click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
-@click.option(
-    "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
-)
+@plan_options
 @click.option("--report", type=_file, help="Also write a report of all runs in the file (HTML).")
 @site_options
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@dry_run_option
 @json_option
 def run(
     plan_file: Path,
@@ -65,7 +61,7 @@ def run(
               vas bench run bench/plans/scaling.yaml --dry-run
               vas bench run PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
     """
-    plan = read_plan(plan_file)
+    plan = read_yaml(plan_file, BenchPlan)
     plan = plan.model_copy(update={"budget": budget or plan.budget})
     target = out or Path(f"{plan.name}.jsonl")
     here: PlannedSite = ClusterSite(plan, site, note) if site else _lab_site(plan)

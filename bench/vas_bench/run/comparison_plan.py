@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan, Hosts, JvmProfile, Many, Size, WorkloadName, made_plan
-from vas_core.settings import read_yaml
 from vas_yarn.jobs.systems import System
 from vas_yarn.jobs.terasort import TeraSortSizes
 
@@ -100,8 +98,3 @@ class ComparisonPlan(_Model):
         workloads = list(dict.fromkeys(each.workload for each in found))
         systems = list(dict.fromkeys(each.system for each in found))
         return made_plan(name=self.name, workloads=workloads, systems=systems, drop_caches=False)
-
-
-def read_comparison_plan(file: Path) -> ComparisonPlan:
-    """Reads a plan. Raises BadInput that names file, key and what is wrong."""
-    return read_yaml(file, ComparisonPlan)

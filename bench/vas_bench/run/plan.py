@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -23,7 +22,6 @@ from vas_cluster.model import Flock
 from vas_core.durations import parse_duration
 from vas_core.errors import BadInput
 from vas_core.problems import key_text, structure_problems
-from vas_core.settings import read_yaml
 from vas_core.sizes import format_size, parse_size
 from vas_yarn.jobs.systems import System
 from vas_yarn.jobs.terasort import MIN_SPLIT_BYTES
@@ -145,11 +143,6 @@ class BenchPlan(_Model):
     def with_hdfs(self) -> bool:
         """Tells whether the plan's labs have HDFS too, whichever system runs."""
         return "yarn-hdfs" in self.systems
-
-
-def read_plan(file: Path) -> BenchPlan:
-    """Reads a plan. Raises BadInput that names file, key and what is wrong."""
-    return read_yaml(file, BenchPlan)
 
 
 def made_plan(**fields: Any) -> BenchPlan:

@@ -8,13 +8,15 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
+from vas_bench.engine.play import note_left
 from vas_bench.engine.rounds import RunIdentity, draw_rounds, runs_of
+from vas_bench.options import dry_run_option, rounds_options
+from vas_bench.results.environment import build_of_plugins
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.run.comparison_plan import ComparisonPlan, read_comparison_plan
+from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.kept import budget_option, build_of_plugins, note_left, resume_option
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
@@ -23,6 +25,7 @@ from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps
+from vas_core.settings import read_yaml
 from vas_core.table import print_table
 from vas_lab.state import default_directory
 
@@ -55,12 +58,8 @@ _WARM = "warm"
     help="Map attempts whose files are counted.",
 )
 @click.option("--without-tez", is_flag=True, help="Leave out the rows that compare with Tez.")
-@resume_option
-@budget_option
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
-)
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@rounds_options
+@dry_run_option
 @json_option
 def shuffle(
     rounds: int,
@@ -85,7 +84,7 @@ def shuffle(
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
               vas bench shuffle --rows warm --budget 3h --resume runs.jsonl
     """
-    plan, goals = read_comparison_plan(_PLAN), read_goals()
+    plan, goals = read_yaml(_PLAN, ComparisonPlan), read_goals()
     wanted = _wanted(chosen)
     jobs = {key: _experiments(plan, key, size, without_tez) for key in plan.jobs if key in wanted}
     maps = file_maps if _FILES in wanted else 0

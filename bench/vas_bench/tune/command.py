@@ -14,6 +14,7 @@ from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.play import Budget
 from vas_bench.engine.resume import check_content, check_environments
 from vas_bench.engine.rounds import Round, RunIdentity, key_of
+from vas_bench.options import dry_run_option, plan_options
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
@@ -21,18 +22,19 @@ from vas_bench.run.plan import made_plan
 from vas_bench.run.session import PlannedSite, Session
 from vas_bench.site.options import SiteOptions, site_options
 from vas_bench.site.site import ClusterSite
-from vas_bench.tune.plan import TunePlan, read_tune_plan
+from vas_bench.tune.plan import TunePlan
 from vas_bench.tune.profile import profile_xml
 from vas_bench.tune.search import Finder, TuneResult, planned
 from vas_bench.tune.space import LAB_TASKS, Space, experiment, space
 from vas_bench.tune.trials import Trials
 from vas_bench.tune.words import as_json as found_as_json
 from vas_bench.tune.words import finals, rows, space_as_json
-from vas_core.cli import DurationType, json_option, note, print_json
+from vas_core.cli import json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
+from vas_core.settings import read_yaml
 from vas_core.shown import counted
 from vas_core.table import print_table
 
@@ -41,13 +43,10 @@ _file = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
+@plan_options
 @click.option("--profile", type=_file, help="File of the profile [default: the plan's name.xml].")
-@click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
-@click.option("--budget", type=DurationType(), help="Begin no run that would end later: 20m, 2h.")
 @site_options
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@dry_run_option
 @json_option
 def tune(
     plan_file: Path,
@@ -72,7 +71,7 @@ def tune(
               vas bench tune PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas submit --profile terasort-tuned.xml examples.jar terasort /in /out
     """
-    plan, here, told = _opened(read_tune_plan(plan_file), site)
+    plan, here, told = _opened(read_yaml(plan_file, TunePlan), site)
     searched = space(plan, told)
     for point, why in searched.impossible:
         note(f"not tried: {searched.name(point)}: {why.key}={why.value}: {why.why}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -20,7 +19,6 @@ from vas_bench.run.plan import (
 )
 from vas_bench.run.systems import PROFILES
 from vas_bench.statistics.chance import runs_needed
-from vas_core.settings import read_yaml
 from vas_core.sizes import format_size
 from vas_yarn.jobs.systems import System
 
@@ -152,8 +150,3 @@ class TunePlan(_Model):
         if self.system in ("yarn-hdfs", "tez"):
             raise _wrong(f"system {self.system} comes with a later version")
         return self
-
-
-def read_tune_plan(file: Path) -> TunePlan:
-    """Reads a plan. Raises BadInput that names file, key and what is wrong."""
-    return read_yaml(file, TunePlan)

@@ -10,11 +10,11 @@ from typing import Any, get_args
 import click
 
 from vas_bench.csvfile import read_table
+from vas_bench.options import read_runs, skip_damaged_option
 from vas_bench.report.page import WIDE_PX, svg
 from vas_bench.report.scaling import scalings
 from vas_bench.report.scaling_figure import scaling_words
 from vas_bench.results.groups import grouped
-from vas_bench.results.options import read_runs, skip_damaged_option
 from vas_bench.usl.diagnosis import UslDiagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
