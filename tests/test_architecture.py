@@ -94,7 +94,7 @@ def test_benchmarks_of_real_sites_load_no_lab() -> None:
         *bench.glob("vas_bench/*/site_*.py"),
     ]
     names = {".".join(file.relative_to(bench).with_suffix("").parts) for file in files}
-    assert {"vas_bench.site.site", "vas_bench.hsph.site"} <= names
+    assert {"vas_bench.site.site", "vas_bench.interference.site_target"} <= names
     lines = (f"import {name}" for name in sorted({*names, *SITE_PATH}))
     look = "print(*(name for name in sys.modules if name.partition('.')[0] == 'vas_lab'))"
     program = "\n".join(("import sys", *lines, look))

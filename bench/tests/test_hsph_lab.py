@@ -13,8 +13,7 @@ import pytest
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.phase_work import PhaseWork
-from vas_bench.hsph.play import HsphRequest
-from vas_bench.hsph.site import play_on_site
+from vas_bench.hsph.play import HsphRequest, played
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment
@@ -115,7 +114,8 @@ class FakeSite:
     def __init__(self, plan: BenchPlan, options: SiteOptions, _: object) -> None:
         self.plan, self.done = plan, [str(options.cluster_file)]
         self.learned = options.cluster_file.parent / "learned.json"
-        self.directory, self.place = "/user/ann/vas-bench-hsph", FakeLab(rows=10_000, cpu=0)
+        self.place = FakeLab(rows=10_000, cpu=0)
+        self.jobs = SimpleNamespace(place=self.place, directory="/user/ann/vas-bench-hsph")
 
     def check(self, _: object) -> None:
         self.done.append("check")
@@ -139,22 +139,16 @@ class FakeSite:
 def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sites: list[FakeSite] = []
-
-    def opened(*words: Any) -> FakeSite:
-        sites.append(FakeSite(*words))
-        return sites[-1]
-
-    monkeypatch.setattr("vas_bench.hsph.site.ClusterSite", opened)
     monkeypatch.setattr("vas_bench.hsph.phase_work.check_data", lambda *_, **__: None)
     parameters = {"size": "16M", "split": "16M", "reducers": 1, "hosts": 1}
     fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}
     plan = BenchPlan.model_validate(fields | {"parameters": parameters})
     options = SiteOptions(cluster_file=tmp_path / "site.yaml")
+    sites: Any = [FakeSite(plan, options, print) for _ in range(2)]
     with RunStore.open(None) as store:
-        request = HsphRequest(plan, 0.0001, "vas bench hsph", print, store)
-        ended = play_on_site(request, options)
-        again = play_on_site(replace(request, resume=True), options)
+        request = HsphRequest(0.0001, "vas bench hsph", print, store)
+        ended = played(request, sites[0], in_lab=False)
+        again = played(replace(request, resume=True), sites[1], in_lab=False)
     first, second = ended.made
     assert again.made == ()
     site, resumed = sites

@@ -188,7 +188,7 @@ def test_a_job_on_tez_is_measured_and_split_by_its_own_history(
     tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_tez = Arm("tez", "Tez", "", {"mapreduce.framework.name": "yarn-tez"})
-    monkeypatch.setattr("vas_bench.run.lab_site.fetch_tez", lambda _: (tmp_path / "tez.jar",))
+    monkeypatch.setattr("vas_bench.run.jobs.fetch_tez", lambda _: (tmp_path / "tez.jar",))
     monkeypatch.setattr("vas_bench.run.lab_site._tez_arm", lambda *_: on_tez)
     monkeypatch.setattr("vas_bench.run.lab_site._check_room", lambda *_: None)
     said: list[str] = []

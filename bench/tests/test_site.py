@@ -275,7 +275,7 @@ def test_a_site_gets_its_tez_from_the_sessions_own_directory(
     for jar in (*jars, *there):
         jar.write_text(jar.name)
     (files / "lustre").mkdir()
-    monkeypatch.setattr(site_module, "fetch_tez", lambda _: jars)
+    monkeypatch.setattr("vas_bench.run.jobs.fetch_tez", lambda _: jars)
     monkeypatch.setattr(site_module, "class_path", lambda: there)
     monkeypatch.setattr(
         ResourceManagerClient, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vas_bench.csvfile import read_table
-from vas_bench.engine.play import Played, note_left
+from vas_bench.engine.play import note_left
 from vas_bench.hsph.energy import METERED
 from vas_bench.hsph.metric import (
     DIFFERENT_SCALE,
@@ -18,14 +18,14 @@ from vas_bench.hsph.metric import (
     HsphResult,
     compared,
 )
-from vas_bench.hsph.play import HsphRequest, phase_steps, steps
+from vas_bench.hsph.play import HsphRequest, played, steps
 from vas_bench.hsph.price import PriceList, price_list
-from vas_bench.hsph.record import HsphSubject, results_of
-from vas_bench.hsph.site import play_on_site
+from vas_bench.hsph.record import results_of
 from vas_bench.options import budget_option, dry_run_option, read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import ARM_OF
+from vas_bench.run.conduct import planned_site
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.options import SiteOptions, site_options
@@ -113,7 +113,7 @@ def hsph(
     plan = _plan(system, round(scale * RECORDS_PER_TB) * ROW_BYTES, split, reducers, hosts)
     (experiment,) = experiments(plan)
     if dry_run:
-        _say(phase_steps(experiment) if site else steps(experiment), as_json)
+        _say(steps(experiment, in_lab=site is None), as_json)
         return
     priced = price_list(read_table(prices)) if prices else None
     if show:
@@ -168,20 +168,14 @@ def _made(
     where = f"--cluster {site.cluster_file.name}" if site else f"--hosts {it.hosts}"
     sizes = f"{where} --split {it.split_bytes} --reducers {it.reducers}"
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
+    here = planned_site(plan, site, "bench-hsph")
     with RunStore.open(out) as store:
         before = len(store.runs)
-        request = HsphRequest(plan, scale, command, note, store, resume, budget)
-        ended = play_on_site(request, site) if site else _played_in_lab(request, it)
+        request = HsphRequest(scale, command, note, store, resume, budget)
+        ended = played(request, here, in_lab=site is None)
         note_left(ended.left)
         # What was resumed and is whole is shown as it is.
         return store.runs[before:] or store.runs
-
-
-def _played_in_lab(request: HsphRequest, experiment: Experiment) -> Played[HsphSubject]:
-    # A client of a real site need not load the lab.
-    from vas_bench.hsph.lab import play_in_lab
-
-    return play_in_lab(request, experiment)
 
 
 def _print(results: Sequence[HsphResult], rest: Sequence[BenchRun], as_json: bool) -> None:

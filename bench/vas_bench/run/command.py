@@ -14,20 +14,18 @@ from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.options import dry_run_option, plan_options
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, content_of
-from vas_bench.run.conduct import conduct, say_rounds, without_settings
+from vas_bench.run.conduct import conduct, planned_site, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.jobs import PlannedSite
 from vas_bench.run.plan import BenchPlan
-from vas_bench.run.session import PlannedSite
 from vas_bench.site.options import SiteOptions, site_options
-from vas_bench.site.site import ClusterSite
 from vas_core.cli import json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.files import write_atomically
 from vas_core.settings import read_yaml
 from vas_core.shown import counted
 
-_LAB = "bench-run"
 _file = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -64,7 +62,7 @@ def run(
     plan = read_yaml(plan_file, BenchPlan)
     plan = plan.model_copy(update={"budget": budget or plan.budget})
     target = out or Path(f"{plan.name}.jsonl")
-    here: PlannedSite = ClusterSite(plan, site, note) if site else _lab_site(plan)
+    here = planned_site(plan, site, "bench-run")
     plan = here.plan
     if dry_run:
         _say(_left(here, target, resume), as_json)
@@ -79,14 +77,6 @@ def run(
         runs = store.runs
     written = _report(runs, report, plan) if report else None
     _print(ended, target, written, as_json)
-
-
-def _lab_site(plan: BenchPlan) -> PlannedSite:
-    # A client of a real site need not load the lab.
-    from vas_bench.run.lab_site import LabSite
-    from vas_lab.state import default_directory
-
-    return LabSite(plan, default_directory(_LAB), note)
 
 
 def _command(plan_file: Path, site: SiteOptions | None) -> str:

@@ -11,9 +11,25 @@ from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.session import PlannedSite, Session
+from vas_bench.run.jobs import PlannedSite
+from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import Session
+from vas_bench.site.options import SiteOptions
+from vas_bench.site.site import ClusterSite
+from vas_core.cli import note
 from vas_core.progress import Steps
 from vas_core.table import print_table
+
+
+def planned_site(plan: BenchPlan, options: SiteOptions | None, lab: str) -> PlannedSite:
+    """Returns the site that the user names, or else a lab on this machine, to be started."""
+    if options:
+        return ClusterSite(plan, options, note)
+    # A client of a real site need not load the lab.
+    from vas_bench.run.lab_site import LabSite
+    from vas_lab.state import default_directory
+
+    return LabSite(plan, default_directory(lab), note)
 
 
 def conduct(

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.record import HostLocality, Validation
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.session import Details, OutputCheck
+from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import Details, OutputCheck, RunSite
 from vas_bench.run.systems import STOCK, sizes_of
+from vas_bench.run.tez import fetch_tez, tez_version
+from vas_bench.run.tez_history import TezHistory
+from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS, OnBoth
 from vas_core.errors import VasError
+from vas_core.root import Root
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 
 # Of jobs without splits these would say where tasks ran that read nothing there.
@@ -33,12 +40,14 @@ class Jobs:
     usual address.
     """
 
-    place: JobPlace
+    place: WithTez
     directory: str
     say: Callable[[str], None]
     hdfs: str = ""
     history: Sequence[str] = ()
     name_node_web: str = ""
+    _last: JobResult | None = None
+    _of_tez: TezHistory | None = None
     _data: dict[object, OnBoth] = field(default_factory=dict)
     _in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
     _expected: dict[object, str] = field(default_factory=dict)
@@ -70,7 +79,11 @@ class Jobs:
 
     def run(self, experiment: Experiment, arm: Arm) -> JobResult:
         """Runs an experiment's job as one arm, on Lustre or HDFS as its system has the data."""
-        return self._of(experiment).run(arm)
+        self._last = None
+        self._last = self._of(experiment).run(arm)
+        # Its check runs other jobs at the place.
+        self._of_tez = self.place.last
+        return self._last
 
     def validate(self, experiment: Experiment, arm: Arm) -> OutputCheck:
         """Checks the output and removes it."""
@@ -83,11 +96,16 @@ class Jobs:
         made = Validation(ok=checksum == expected, check=check, checksum=checksum)
         return OutputCheck(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
 
-    def details(self, experiment: Experiment, job: JobResult) -> Details:
-        """Returns phases and locality of a job in MapReduce's history.
+    def details(self, experiment: Experiment) -> Details:
+        """Returns phases and locality of the last run, from MapReduce's history or Tez's.
 
         What cannot be read is said and left out: the run is none the worse for it.
         """
+        job = self._last
+        if job is None:
+            return Details()
+        if experiment.system == "tez":
+            return details_of(self._of_tez)
         times = self._ask("vas_bench.run.times", job, *self.history)
         phases = phases_of(JobTimes.model_validate(times)) if times else {}
         if not WORKLOADS[experiment.workload].has_splits:
@@ -140,3 +158,59 @@ def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, HostLocality]:
         host["input_bytes"] += row["length"]
         host["local_input_bytes"] += row["local_bytes"]
     return {name: HostLocality(**found[name]) for name in sorted(found)}
+
+
+class PlannedSite(RunSite):
+    """A site where all experiments of one plan run: a lab, or a site that is there already."""
+
+    def __init__(self, plan: BenchPlan, say: Callable[[str], None]) -> None:
+        self._plan, self._say, self._root = plan, say, Root()
+        self._tez_jars: tuple[Path, ...] = ()
+
+    @property
+    def plan(self) -> BenchPlan:
+        """The plan, with what the site decides."""
+        return self._plan
+
+    @property
+    @abstractmethod
+    def learned(self) -> Path:
+        """The file that keeps how long runs take here."""
+
+    @property
+    @abstractmethod
+    def jobs(self) -> Jobs:
+        """The jobs of the site that is up."""
+
+    @abstractmethod
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Raises VasError for what cannot run here; fetches Tez if it is wanted."""
+
+    @abstractmethod
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
+        """Returns an experiment with its configuration and versions."""
+
+    @abstractmethod
+    def arm(self, experiment: Experiment) -> Arm:
+        """Returns the arm that an experiment runs as, on the site that is up."""
+
+    def prepare(self, experiment: Experiment) -> None:
+        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
+        self.jobs.prepare(experiment)
+
+    def validate(self, experiment: Experiment) -> OutputCheck:
+        """Checks the output and removes it."""
+        return self.jobs.validate(experiment, self.arm(experiment))
+
+    def details(self, experiment: Experiment) -> Details:
+        """Returns phases and locality of the last run."""
+        return self.jobs.details(experiment)
+
+    def _fetch_tez(self, experiments: Iterable[Experiment]) -> None:
+        if any(each.system == "tez" for each in experiments):
+            self._tez_jars = fetch_tez(self._say)
+
+
+def versions_for(experiment: Experiment, versions: Mapping[str, str]) -> dict[str, str]:
+    """Returns a place's versions, with Tez's if the experiment runs on it."""
+    return {**versions, **({"tez": tez_version()} if experiment.system == "tez" else {})}

@@ -14,14 +14,12 @@ from vas_bench.page_cache import drop, may_drop
 from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
-from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
-from vas_bench.run.tez import arm_on, fetch_tez, job_properties, tez_version
-from vas_bench.run.tez_history import TezHistory
-from vas_bench.run.tez_place import WithTez, details_of
+from vas_bench.run.tez import arm_on, job_properties
+from vas_bench.run.tez_place import WithTez
 from vas_bench.run.workloads import WORKLOADS
 from vas_bench.run.workloads_jar import workloads_jar
 from vas_cluster import parse_cluster
@@ -29,7 +27,6 @@ from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.polling import poll
-from vas_core.root import Root
 from vas_core.sizes import format_size
 from vas_lab.control import ControlRequest
 from vas_lab.disk import LAB_BYTES, free_bytes
@@ -41,7 +38,6 @@ from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import find_java
 from vas_lab.state import is_running
 from vas_yarn.jars import find_hadoop, find_plugins
-from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.trees import remove_tree
 
@@ -54,32 +50,23 @@ _OLD_LAB_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Up:
-    """A running lab: the site that it was made for, its jobs, and the place where they run."""
+    """A running lab: the site that it was made for, its arm on Tez if any, and its jobs."""
 
     lab: Lab
     site: object
     tez: Arm | None
     jobs: Jobs
-    place: WithTez
 
 
-class LabSite:
-    """A `session.RunSite` that is a lab in a directory."""
+class LabSite(PlannedSite):
+    """A `PlannedSite` that is a lab in a directory, made as the plan asks."""
 
     def __init__(self, plan: BenchPlan, directory: Path, say: Callable[[str], None]) -> None:
-        self._plan, self._directory, self._say = plan, directory, say
-        self._root = Root()
+        super().__init__(plan, say)
+        self._directory = directory
         self._up: Up | None = None
-        self._last: JobResult | None = None
-        self._of_tez: TezHistory | None = None
-        self._jars: tuple[Path, ...] = ()
         self._drops = plan.drop_caches and may_drop(self._root)
         self._versions: dict[str, str] = {}
-
-    @property
-    def plan(self) -> BenchPlan:
-        """The plan, unchanged: a lab is made as the plan asks."""
-        return self._plan
 
     @property
     def learned(self) -> Path:
@@ -98,18 +85,16 @@ class LabSite:
                 hint="leave it out: it is for a real site (--cluster)",
             )
         _check_room(experiments, free_bytes(self._directory))
-        if any(each.system == "tez" for each in experiments):
-            self._jars = fetch_tez(self._say)
+        self._fetch_tez(experiments)
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         """Returns an experiment with configuration and versions. Raises NotHere before a build."""
         if not self._versions:
             build = build_of(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
-        tez = {"tez": tez_version()} if experiment.system == "tez" else {}
         cache = "dropped before the run" if self._drops else "as the run before left it"
         told = configuration(experiment, self._plan.properties, cache, hdfs=self._hdfs)
-        return RunIdentity(experiment, told, self._versions | tez)
+        return RunIdentity(experiment, told, versions_for(experiment, self._versions))
 
     def environment(self) -> Mapping[str, JsonValue]:
         """Returns facts about the machine as it is now."""
@@ -135,21 +120,16 @@ class LabSite:
             job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
-        place = WithTez(lab, _HISTORY)
         jobs = Jobs(
-            place,
+            WithTez(lab, _HISTORY),
             DIRECTORY,
             self._say,
             name_node_web=name_node_web(lab.spec.cluster),
             hdfs=hdfs_root(lab.spec.cluster),
         )
-        tez = _tez_arm(lab, self._jars) if self._jars else None
-        self._up = Up(lab, experiment.site, tez, jobs, place)
+        tez = _tez_arm(lab, self._tez_jars) if self._tez_jars else None
+        self._up = Up(lab, experiment.site, tez, jobs)
         remove_tree(lab, DIRECTORY)
-
-    def prepare(self, experiment: Experiment) -> None:
-        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
-        self._there.jobs.prepare(experiment)
 
     def drop_caches(self) -> None:
         """Writes dirty pages, and empties the page cache where the kernel lets us."""
@@ -160,30 +140,13 @@ class LabSite:
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job and returns what it, the block device and the interfaces counted."""
-        up, arm = self._there, self._arm(experiment)
-        before = self._counted(up.lab)
-        self._last = None
-        job = up.jobs.run(experiment, arm)
-        self._of_tez = up.place.last
+        before = self._counted()
+        job = self.jobs.run(experiment, self.arm(experiment))
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
-        self._last = job
-        machine = self._counted(up.lab).since(before) | cache
+        machine = self._counted().since(before) | cache
         return meant(experiment, job_measures(job) | machine)
-
-    def validate(self, experiment: Experiment) -> OutputCheck:
-        """Checks the output and removes it."""
-        return self._there.jobs.validate(experiment, self._arm(experiment))
-
-    def details(self, experiment: Experiment) -> Details:
-        """Returns phases and locality of the last run."""
-        up, job = self._there, self._last
-        if job is None:
-            return Details()
-        if experiment.system == "tez":
-            return details_of(self._of_tez)
-        return up.jobs.details(experiment, job)
 
     def down(self) -> None:
         """Ends the lab, if one is up."""
@@ -192,24 +155,26 @@ class LabSite:
             up.lab.stop()
 
     @property
-    def lab(self) -> Lab:
-        """The lab that is up."""
-        return self._there.lab
+    def jobs(self) -> Jobs:
+        """The jobs of the lab that is up."""
+        return self._there.jobs
+
+    def arm(self, experiment: Experiment) -> Arm:
+        """Returns the arm that an experiment runs as."""
+        return arm_of(experiment, self._plan.properties, self._there.tez, self._hdfs)
 
     @property
     def _there(self) -> Up:
         assert self._up is not None, "up() comes first"
         return self._up
 
-    def _arm(self, experiment: Experiment) -> Arm:
-        return arm_of(experiment, self._plan.properties, self._there.tez, self._hdfs)
-
     @property
     def _hdfs(self) -> str:
         """The root of the lab's HDFS, the same for any number of hosts; empty without one."""
         return hdfs_root(parse_cluster(lab_site_yaml(1), "lab")) if self._plan.with_hdfs else ""
 
-    def _counted(self, lab: Lab) -> Counters:
+    def _counted(self) -> Counters:
+        lab = self._there.lab
         paths = lab.ask(ControlRequest(ask="status")).paths
         device = read_device(self._root, self._directory)
         asked = {"metadata_requests": lab.metadata_requests()}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 from vas_bench.engine.observe import Observation, Observer, failure
 from vas_bench.engine.resume import Environment
-from vas_bench.engine.rounds import Round, RunIdentity
+from vas_bench.engine.rounds import Round
 from vas_bench.results.record import BenchRun, HostLocality, Validation
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.plan import BenchPlan
 from vas_core.errors import VasError
 
 
@@ -59,24 +57,6 @@ class RunSite(Protocol):
 
     def down(self) -> None:
         """Ends the site that `up` made."""
-
-
-class PlannedSite(RunSite, Protocol):
-    """A `RunSite` on which all experiments of one plan run."""
-
-    @property
-    def plan(self) -> BenchPlan:
-        """The plan, with what the site decides."""
-
-    @property
-    def learned(self) -> Path:
-        """The file that keeps how long runs take here."""
-
-    def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises VasError for what cannot run here."""
-
-    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
-        """Returns an experiment with its configuration and versions."""
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,11 @@ from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
-from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import arm_of, site_configuration
-from vas_bench.run.tez import fetch_tez, tez_version
-from vas_bench.run.tez_history import TezHistory
-from vas_bench.run.tez_place import WithTez, details_of
+from vas_bench.run.tez_place import WithTez
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
@@ -31,8 +28,6 @@ from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.repository import state_directory
-from vas_core.root import Root
-from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
@@ -40,15 +35,17 @@ from vas_yarn.site_files import configuration_directory
 _MICROSECONDS = 1_000_000
 
 
-class ClusterSite:
-    """A `session.RunSite` that is there already. Everything made on it is removed at the end."""
+class ClusterSite(PlannedSite):
+    """A `PlannedSite` that is there already; its plan has the site's hosts and lock mode.
+
+    Everything made on it is removed at the end.
+    """
 
     def __init__(self, plan: BenchPlan, options: SiteOptions, say: Callable[[str], None]) -> None:
-        self._options, self._say, self._root = options, say, Root()
-        self._cluster = load_cluster(options.cluster_file)
+        self._options, self._cluster = options, load_cluster(options.cluster_file)
         directory = options.hadoop_conf or configuration_directory()
         self._conf = SiteConfiguration.read(directory)
-        self._plan = _fitting(plan, self._cluster, say)
+        super().__init__(_fitting(plan, self._cluster, say), say)
         self._nodes = Nodes(self._cluster, options.reach)
         check_options(options)
         self.place = SitePlace(
@@ -58,16 +55,7 @@ class ClusterSite:
             self.learned.parent / "tmp",
             plan.limit_seconds,
         )
-        self._with_tez = WithTez(self.place, f"{self.directory}/{HISTORY}")
-        self._tez_jars: tuple[Path, ...] = ()
         self._jobs: Jobs | None = None
-        self._last: JobResult | None = None
-        self._of_tez: TezHistory | None = None
-
-    @property
-    def plan(self) -> BenchPlan:
-        """The plan with what the site decides: hosts and lock mode."""
-        return self._plan
 
     @property
     def learned(self) -> Path:
@@ -97,8 +85,7 @@ class ClusterSite:
             raise BadInput("these are a lab's profiles", where="parameters.jvm", hint=hint)
         check_mount(self._root, self._cluster)
         self.place.refuse_broken()
-        if any(each.system == "tez" for each in experiments):
-            self._tez_jars = fetch_tez(self._say)
+        self._fetch_tez(experiments)
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         """Returns an experiment with its configuration and versions."""
@@ -110,8 +97,7 @@ class ClusterSite:
             # Whatever of it changes makes another experiment; its words are the site's own.
             "site_configuration": canonical_hash(dict(self._conf.properties)),
         }
-        tez = {"tez": tez_version()} if experiment.system == "tez" else {}
-        return RunIdentity(experiment, told | ours, versions() | tez)
+        return RunIdentity(experiment, told | ours, versions_for(experiment, versions()))
 
     def environment(self) -> Mapping[str, JsonValue]:
         """Returns facts about this machine, and how YARN's nodes differ from the map's."""
@@ -132,13 +118,10 @@ class ClusterSite:
             self._clear()
         make(there)
         web = self._conf.name_node_web(self._cluster)
-        self._jobs = Jobs(self._with_tez, self.directory, self._say, self._conf.hdfs, history, web)
+        place = WithTez(self.place, f"{self.directory}/{HISTORY}")
+        self._jobs = Jobs(place, self.directory, self._say, self._conf.hdfs, history, web)
         if self._tez_jars:
             stage(there, (*self._tez_jars, *jars_of(class_path())))
-
-    def prepare(self, experiment: Experiment) -> None:
-        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
-        self._there.prepare(experiment)
 
     def drop_caches(self) -> None:
         """Empties the nodes' page caches, as far as that is wanted and allowed."""
@@ -148,11 +131,8 @@ class ClusterSite:
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job and returns what it and its nodes counted."""
-        arm = self.arm(experiment)
         before, _ = self._nodes.look()
-        self._last = None
-        job = self._there.run(experiment, arm)
-        self._last, self._of_tez = job, self._with_tez.last
+        job = self.jobs.run(experiment, self.arm(experiment))
         after, caches = self._nodes.look()
         found = job_measures(job) | after.since(before) | caches
         # The client knows nothing of the CPU on other machines.
@@ -160,18 +140,6 @@ class ClusterSite:
         if (used := found.pop("cpu_microseconds", None)) is not None:
             found["cpu_seconds"] = used / _MICROSECONDS
         return meant(experiment, found)
-
-    def validate(self, experiment: Experiment) -> OutputCheck:
-        """Checks the output and removes it."""
-        return self._there.validate(experiment, self.arm(experiment))
-
-    def details(self, experiment: Experiment) -> Details:
-        """Returns phases and locality of the last run."""
-        if self._last is None:
-            return Details()
-        if experiment.system == "tez":
-            return details_of(self._of_tez)
-        return self._there.details(experiment, self._last)
 
     def down(self) -> None:
         """Removes all data that it made. The site stays as it is."""
@@ -190,7 +158,8 @@ class ClusterSite:
         return str(PurePosixPath("/", self._options.directory, f"vas-bench-{self._plan.name}"))
 
     @property
-    def _there(self) -> Jobs:
+    def jobs(self) -> Jobs:
+        """The jobs of the site, once `up` was called."""
         assert self._jobs is not None, "up() comes first"
         return self._jobs
 

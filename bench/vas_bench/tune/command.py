@@ -16,10 +16,12 @@ from vas_bench.engine.resume import check_content, check_environments
 from vas_bench.engine.rounds import Round, RunIdentity, key_of
 from vas_bench.options import dry_run_option, plan_options
 from vas_bench.results.store import RunStore
+from vas_bench.run.conduct import planned_site
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
+from vas_bench.run.jobs import PlannedSite
 from vas_bench.run.plan import made_plan
-from vas_bench.run.session import PlannedSite, Session
+from vas_bench.run.session import Session
 from vas_bench.site.options import SiteOptions, site_options
 from vas_bench.site.site import ClusterSite
 from vas_bench.tune.plan import TunePlan
@@ -38,7 +40,6 @@ from vas_core.settings import read_yaml
 from vas_core.shown import counted
 from vas_core.table import print_table
 
-_LAB = "bench-tune"
 _file = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -95,16 +96,12 @@ def _opened(
         properties=plan.properties,
         drop_caches=plan.drop_caches,
     )
-    if options is None:
-        # A client of a real site need not load the lab.
-        from vas_bench.run.lab_site import LabSite
-        from vas_lab.state import default_directory
-
-        return plan, LabSite(told, default_directory(_LAB), note), LAB_TASKS
+    site = planned_site(told, options, "bench-tune")
+    if not isinstance(site, ClusterSite):
+        return plan, site, LAB_TASKS
     if {plan.baseline.jvm, *(plan.sweep.jvm or ())} != {"lab"}:
         hint = "leave it out: sweep mapreduce.map.java.opts under `properties`"
         raise BadInput("these are a lab's profiles", where="jvm", hint=hint)
-    site = ClusterSite(told, options, note)
     (hosts,) = site.plan.parameters.hosts
     return plan.model_copy(update={"hosts": hosts}), site, site.properties
 
