@@ -31,7 +31,7 @@ def test_the_data_are_cut_as_the_demos_are() -> None:
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
     site = Recorded()
-    monkeypatch.setattr("vas_bench.arms.command.LabSite", site.opened)
+    monkeypatch.setattr("vas_bench.run.conduct.planned_site", site.opened)
     monkeypatch.setattr("vas_bench.arms.command.build_of_plugins", lambda: "build")
     return site
 

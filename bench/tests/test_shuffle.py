@@ -232,7 +232,7 @@ def test_files_that_no_counter_names_make_the_row_invalid() -> None:
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
     site = Recorded()
-    monkeypatch.setattr("vas_bench.shuffle.command.LabSite", site.opened)
+    monkeypatch.setattr("vas_bench.run.conduct.planned_site", site.opened)
     monkeypatch.setattr("vas_bench.shuffle.command.build_of_plugins", lambda: "build")
     return site
 
@@ -291,14 +291,14 @@ def test_runs_of_another_setting_are_refused(
 ) -> None:
     file = tmp_path / "runs.jsonl"
     monkeypatch.setattr(command, "build_of_plugins", lambda: "build")
-    with RunStore.open(file, command.store_settings(64 << 20, 1)) as store:
+    with RunStore.open(file, command.store_settings(64 << 20)) as store:
         store.append(run(STOCK))
     refused = pytest.raises(BadInput, match="size_bytes")
-    with refused, RunStore.open(file, command.store_settings(1 << 20, 1)):
+    with refused, RunStore.open(file, command.store_settings(1 << 20)):
         pass
     monkeypatch.setattr(command, "build_of_plugins", lambda: "another")
     refused = pytest.raises(BadInput, match="build")
-    with refused, RunStore.open(file, command.store_settings(64 << 20, 1)):
+    with refused, RunStore.open(file, command.store_settings(64 << 20)):
         pass
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from rich.console import Console
 
 from vas_bench.engine.play import Budget
 from vas_bench.engine.rounds import Round, RunIdentity, key_of
@@ -33,7 +31,6 @@ from vas_bench.tune.space import BASELINE, experiment, space
 from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command
 from vas_core.errors import VasError
-from vas_core.progress import Step, Steps
 from vas_core.repository import REPOSITORY
 from vas_core.settings import read_yaml
 from vas_yarn.lint.rules import contradictions
@@ -104,11 +101,6 @@ class MadeUp:
     def down(self) -> None: ...
 
 
-@contextmanager
-def silent(drawn: Sequence[Round[Experiment]], _: object) -> Iterator[Steps]:
-    yield Steps([Step(t.title, 1.0) for t in drawn], Path("none"), Console(file=io.StringIO()))
-
-
 def finder(
     of: TunePlan,
     site: MadeUp,
@@ -124,7 +116,7 @@ def finder(
     trials = Trials(
         Session(site, HERE, of.name, "vas bench tune p.yaml").play,
         keep,
-        silent,
+        Path(mkdtemp()) / "learned.json",
         {key_of(r): r for r in done},
         Budget(budget, lambda: site.now),
     )

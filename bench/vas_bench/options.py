@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import JsonValue
 
+from vas_bench.engine.rounds import Round, RunIdentity, S, draw_rounds
 from vas_bench.results.record import BenchRun
-from vas_bench.results.store import read_results
+from vas_bench.results.store import RunStore, read_results
 from vas_core.cli import DurationType, note
-from vas_core.options import Decorator, dry_run
+from vas_core.options import Decorator, dry_run, shared
 
 _file = click.Path(path_type=Path, dir_okay=False)
 results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -42,7 +46,36 @@ plan_options = _together(
 )
 """Gives a command a plan, the file of its runs, `resume` and `budget`."""
 
-rounds_options = _together(
+
+@dataclass(frozen=True, kw_only=True)
+class RoundsRequest:
+    """How often subjects run, the lots of their order, and the file of their runs, if any.
+
+    `budget` is in seconds. Rounds of the warm-up come first.
+    """
+
+    rounds: int
+    seed: int
+    resume: Path | None
+    budget: int | None
+    warm_up: int = 0
+
+    def draw(self, identities: Sequence[RunIdentity[S]]) -> list[Round[S]]:
+        """Draws all rounds of these subjects."""
+        return draw_rounds(identities, rounds=self.rounds, warm_up=self.warm_up, seed=self.seed)
+
+    def store(self, settings: Mapping[str, JsonValue]) -> AbstractContextManager[RunStore]:
+        """Opens the file of runs; without one runs are kept in memory alone.
+
+        `settings`, and the seed, are what all its runs have in common: see `RunStore.open`.
+        """
+        header = {**settings, "seed": self.seed} if self.resume else None
+        return RunStore.open(self.resume, header)
+
+
+rounds_options = shared(
+    "session",
+    RoundsRequest,
     click.option(
         "--seed",
         type=click.IntRange(0),
@@ -57,7 +90,7 @@ rounds_options = _together(
     ),
     budget_option,
 )
-"""Gives a command `seed`, `budget`, and the file to resume, which is made only if it is named."""
+"""Gives a command `session`: the RoundsRequest of these options and its own --rounds, --warm-up."""
 
 
 def read_runs(path: Path, skip_damaged: bool) -> tuple[BenchRun, ...]:

@@ -9,21 +9,18 @@ import click
 from pydantic import JsonValue
 
 from vas_bench.arms.comparison import SystemComparison
-from vas_bench.engine.play import note_left, refuse_invalid
-from vas_bench.engine.rounds import Round, draw_rounds, runs_of
-from vas_bench.options import dry_run_option, rounds_options
+from vas_bench.engine.play import refuse_invalid
+from vas_bench.engine.rounds import Round
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
 from vas_bench.results.environment import build_of_plugins
-from vas_bench.results.store import RunStore
 from vas_bench.results.systems import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import ComparisonPlan
-from vas_bench.run.conduct import conduct, without_settings
+from vas_bench.run.conduct import compare_in_lab, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.lab_site import LabSite
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.settings import read_yaml
 from vas_core.table import print_table
-from vas_lab.state import default_directory
 from vas_yarn.jobs.systems import BASE
 
 _PLAN = Path(__file__).with_name("arms.yaml")
@@ -58,12 +55,9 @@ _JOB = "terasort"
 def arms(
     size: int,
     hosts: int,
-    rounds: int,
     names: tuple[str, ...],
     base: str,
-    seed: int,
-    resume: Path | None,
-    budget: int | None,
+    session: RoundsRequest,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -82,19 +76,11 @@ def arms(
     chosen = {SYSTEM_OF[n]: n for n in SYSTEM_OF if not names or n in names or n == base}
     experiments = plan.experiments(_JOB, size, chosen)
     if dry_run:
-        _say(draw_rounds(without_settings(experiments), rounds=rounds, seed=seed))
+        _say(session.draw(without_settings(experiments)))
         return
-    site = LabSite(plan.site_plan(experiments), default_directory("bench"), note)
-    site.check(experiments)
-    settings: dict[str, JsonValue] = {"size_bytes": size, "hosts": hosts, "seed": seed}
+    settings: dict[str, JsonValue] = {"size_bytes": size, "hosts": hosts}
     settings["build"] = build_of_plugins()
-    drawn = draw_rounds([site.identify(each) for each in experiments], rounds=rounds, seed=seed)
-    with RunStore.open(resume, settings if resume else None) as store:
-        ended = conduct(
-            site, drawn, store, file=resume, resume=True, command="vas bench arms", budget=budget
-        )
-        made = runs_of(drawn, store.runs)
-    note_left(ended.left)
+    made = compare_in_lab(plan, {_JOB: experiments}, session, settings, "vas bench arms")[_JOB]
     valid = tuple(run for run in made if not run.invalid)
     if any(run.system == SYSTEM_OF[base] for run in valid):
         _print(SystemComparison(valid, SYSTEM_OF[base], NAME_OF), as_json)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, Protocol
 
 from vas_bench.engine.estimates import Estimates
@@ -14,6 +15,7 @@ from vas_bench.engine.rounds import Round, S
 from vas_bench.results.record import BenchRun
 from vas_core.cli import note
 from vas_core.errors import VasError
+from vas_core.progress import Steps
 from vas_core.shown import counted
 
 AGAIN = "mend that, then go on by --resume"
@@ -129,6 +131,23 @@ def play_all(
             progress.say(f"INVALID: {each.title}: {run.invalid}")
         stop.saw(each, run)
     return Played(tuple(made), ())
+
+
+def play_shown(
+    play: Callable[[Round[S]], BenchRun],
+    rounds: Sequence[Round[S]],
+    keep: Callable[[BenchRun], None],
+    *,
+    learned: Path,
+    estimates: Estimates[S],
+    budget: Budget,
+    stop: StopRule[S] | None = None,
+) -> Played[S]:
+    """Plays rounds as `play_all`, with progress; the file `learned` keeps how long they took."""
+    with Steps.show(estimates.steps(rounds), learned) as progress:
+        return play_all(
+            play, rounds, keep, progress=progress, estimates=estimates, budget=budget, stop=stop
+        )
 
 
 def refuse_invalid(runs: Sequence[BenchRun]) -> None:

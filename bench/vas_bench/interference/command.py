@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,14 +12,14 @@ from pydantic import JsonValue
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, Quiet, note_left, play_all, refuse_invalid
-from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
+from vas_bench.engine.rounds import Round, missing, runs_of
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.play import Stages
 from vas_bench.interference.rounds import InterferenceSubject, identity
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
-from vas_bench.options import dry_run_option, rounds_options
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
@@ -85,8 +84,6 @@ _EMULATED_FACTOR = 10
 @dry_run_option
 @json_option
 def interference(
-    rounds: int,
-    warm_up: int,
     seconds: int,
     size: int,
     files: int | None,
@@ -95,9 +92,7 @@ def interference(
     guest_image: Path | None,
     kvm: bool,
     site: SiteOptions | None,
-    seed: int,
-    resume: Path | None,
-    budget: int | None,
+    session: RoundsRequest,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -117,28 +112,22 @@ def interference(
     """
     request = InterferenceRequest(seconds=seconds, size=size, system=system, files=files)
     target = _target(request, site, hosts, guest_image, kvm)
-    draw = _Draw(rounds, warm_up, seed)
     if dry_run:
-        _say(target, draw.rounds_of(target, {}), request)
+        _say(target, _drawn(target, session, {}), request)
         return
     target.check()
-    made = _measure(target, draw, resume, budget)
+    made = _measure(target, session)
     found = verdict(made)
     if ALONE in {run.system for run in found.runs}:
         _print(found, target, as_json)
     refuse_invalid(made)
 
 
-@dataclass(frozen=True)
-class _Draw:
-    rounds: int
-    warm_up: int
-    seed: int
-
-    def rounds_of(self, target: InterferenceTarget, settings: Mapping[str, JsonValue]) -> Rounds:
-        """Returns the rounds of the target's arms, each arm once in a round, in a drawn order."""
-        subjects = [identity(arm, target.request, settings) for arm in target.scope.arms]
-        return draw_rounds(subjects, rounds=self.rounds, warm_up=self.warm_up, seed=self.seed)
+def _drawn(
+    target: InterferenceTarget, session: RoundsRequest, settings: Mapping[str, JsonValue]
+) -> Rounds:
+    """Returns the rounds of the target's arms, each arm once in a round, in a drawn order."""
+    return session.draw([identity(arm, target.request, settings) for arm in target.scope.arms])
 
 
 def _target(
@@ -182,19 +171,16 @@ def _say(target: InterferenceTarget, drawn: Rounds, request: InterferenceRequest
     note(target.words())
 
 
-def _measure(
-    target: InterferenceTarget, draw: _Draw, resume: Path | None, budget: int | None
-) -> Sequence[BenchRun]:
+def _measure(target: InterferenceTarget, session: RoundsRequest) -> Sequence[BenchRun]:
     """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
     of, told, here = target.request, target.settings(), target.environment()
-    drawn = draw.rounds_of(target, told)
+    drawn = _drawn(target, session, told)
     observer = Observer(INTERFERENCE, "vas bench interference", here, target.environment)
-    asked = {"seconds": of.seconds, "size": of.size, "system": of.system, "seed": draw.seed}
-    header = {**asked, **told, "environment": dict(here)} if resume else None
-    with RunStore.open(resume, header) as store:
+    asked = {"seconds": of.seconds, "size": of.size, "system": of.system}
+    with session.store({**asked, **told, "environment": dict(here)}) as store:
         left = missing(drawn, store.content.runs)
         if left:
-            note_left(_play(target, left, store, observer, draw.seed, budget).left)
+            note_left(_play(target, left, store, observer, session).left)
         return runs_of(drawn, store.runs)
 
 
@@ -203,10 +189,10 @@ def _play(
     left: Rounds,
     store: RunStore,
     observer: Observer,
-    seed: int,
-    budget: int | None,
+    session: RoundsRequest,
 ) -> Played[InterferenceSubject]:
-    guessed, stages, limit = _estimates(left, target.request), Stages(target), Budget(budget)
+    guessed, stages = _estimates(left, target.request), Stages(target)
+    limit, seed = Budget(session.budget), session.seed
     steps = [*target.steps(), *guessed.steps(left)]
     with target.progress(steps) as progress, closing(stages):
         if not limit.allows(guessed.of(left[0])):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from pydantic import JsonValue
 from vas_affinity.options import cpus_here
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Played, note_left, play_all, refuse_invalid
-from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
-from vas_bench.options import rounds_options
+from vas_bench.engine.play import Budget, note_left, play_shown, refuse_invalid
+from vas_bench.engine.resume import Environment
+from vas_bench.engine.rounds import Round, missing, runs_of
+from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pinning import tuning, views
 from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
 from vas_bench.pinning.design import FEWEST_RUNS, arms
@@ -30,10 +31,9 @@ from vas_bench.pinning.workload import (
     compile_pipeline,
 )
 from vas_bench.results.environment import environment
-from vas_bench.results.store import RunStore
+from vas_bench.results.record import BenchRun
 from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
-from vas_core.progress import Steps
 from vas_core.root import Root
 from vas_core.svg import check_name, write_picture
 
@@ -46,19 +46,15 @@ _count = click.IntRange(1)
 class PinningOptions:
     """The options that the user gave."""
 
-    runs: int
     seconds: float
     stages: int
     transport: str
     messages: int
     message_bytes: int
     cpus: str | None
-    seed: int
     alpha: float
     out: Path | None
     picture: Path | None
-    resume: Path | None
-    budget: int | None
     command: tuple[str, ...]
 
     def workload(self, directory: Path, *, dry_run: bool) -> PinningWorkload:
@@ -81,6 +77,7 @@ class PinningOptions:
 @click.command()
 @click.option(
     "--runs",
+    "rounds",
     type=click.IntRange(FEWEST_RUNS),
     default=12,
     show_default=True,
@@ -132,7 +129,7 @@ class PinningOptions:
 @click.option("--dry-run", is_flag=True, help="Print what would run.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
+def experiment(as_json: bool, dry_run: bool, session: RoundsRequest, **given: Any) -> None:
     """Test whether pinning pays: tuned and not, pinned and not.
 
     Four arms in rounds, mean and variance tested. It runs a pipeline of threads, or a COMMAND whose
@@ -155,45 +152,37 @@ def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
         argv: list[JsonValue] = [*options.command]
         settings: dict[str, JsonValue]
         settings = {"about": work.describe(), "argv": argv, "tuned": said}
-        of = [identity(arm, work.metric, settings) for arm in all_arms]
-        drawn = draw_rounds(of, rounds=options.runs, seed=options.seed)
+        drawn = session.draw([identity(arm, work.metric, settings) for arm in all_arms])
         if dry_run:
             note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))
             return
-        header = {**settings, "seed": options.seed} if options.resume else None
-        with RunStore.open(options.resume, header) as store:
+        with session.store(settings) as store:
             left = missing(drawn, store.content.runs)
-            note_left(_play(work, left, store, options, Path(directory)).left)
+            ended = play_shown(
+                _player(work),
+                left,
+                store.append,
+                learned=Path(directory) / "seconds.json",
+                estimates=Estimates(left, [Expected(0.0, options.seconds)] * len(left)),
+                budget=Budget(session.budget),
+            )
+            note_left(ended.left)
             made = runs_of(drawn, store.runs)
     valid = tuple(run for run in made if not run.invalid)
     if valid:
-        kept = (work.describe(), work.metric, said, options.seed)
+        kept = (work.describe(), work.metric, said, session.seed)
         result = PinningResult(*kept, *machine(), valid)
         _write(result, options)
         _print(result, options.alpha, as_json)
     refuse_invalid(made)
 
 
-def _play(
-    work: PinningWorkload,
-    left: Sequence[Round[PinningSubject]],
-    store: RunStore,
-    options: PinningOptions,
-    directory: Path,
-) -> Played[PinningSubject]:
-    here = environment(_ROOT)
-    name, command = "pinning", "vas affinity experiment"
-    observer = Observer(name, command, here, lambda: environment(_ROOT))
-    guessed = Estimates(left, [Expected(0.0, options.seconds)] * len(left))
-    with Steps.show(guessed.steps(left), directory / "seconds.json") as progress:
-        return play_all(
-            lambda each: observer.observe(each, lambda: observe(_ROOT, work, each.experiment.arm)),
-            left,
-            store.append,
-            progress=progress,
-            estimates=guessed,
-            budget=Budget(options.budget),
-        )
+def _player(work: PinningWorkload) -> Callable[[Round[PinningSubject]], BenchRun]:
+    def here() -> Environment:
+        return environment(_ROOT)
+
+    observer = Observer("pinning", "vas affinity experiment", here(), here)
+    return lambda it: observer.observe(it, lambda: observe(_ROOT, work, it.experiment.arm))
 
 
 def _print(result: PinningResult, alpha: float, as_json: bool) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from vas_bench.engine.play import Budget, Played, play_all
+from pydantic import JsonValue
+
+from vas_bench.engine.play import Budget, Played, note_left, play_shown
 from vas_bench.engine.resume import left_to_do
-from vas_bench.engine.rounds import Round, RunIdentity
+from vas_bench.engine.rounds import Round, RunIdentity, runs_of
+from vas_bench.options import RoundsRequest
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
+from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import PlannedSite
@@ -17,7 +22,6 @@ from vas_bench.run.session import Session
 from vas_bench.site.options import SiteOptions
 from vas_bench.site.site import ClusterSite
 from vas_core.cli import note
-from vas_core.progress import Steps
 from vas_core.table import print_table
 
 
@@ -51,17 +55,12 @@ def conduct(
     left = left_to_do(rounds, store.content, here, file=where, resume=resume)
     if not left:
         return Played((), ())
-    session, guessed = Session(site, here, site.plan.name, command), estimates(left)
+    play, guessed = Session(site, here, site.plan.name, command).play, estimates(left)
     try:
-        with Steps.show(guessed.steps(left), site.learned) as progress:
-            return play_all(
-                session.play,
-                left,
-                store.append,
-                progress=progress,
-                estimates=guessed,
-                budget=Budget(budget),
-            )
+        limit = Budget(budget)
+        return play_shown(
+            play, left, store.append, learned=site.learned, estimates=guessed, budget=limit
+        )
     finally:
         site.down()
 
@@ -77,3 +76,27 @@ def say_rounds(rounds: Sequence[Round[Experiment]]) -> float:
     titles = [each.title for each in rounds]
     print_table(("ROUND", "SECONDS"), zip(titles, (f"{s:.0f}" for s in seconds), strict=True))
     return sum(seconds)
+
+
+def compare_in_lab(
+    plan: ComparisonPlan,
+    jobs: Mapping[str, Sequence[Experiment]],
+    session: RoundsRequest,
+    settings: Mapping[str, JsonValue],
+    command: str,
+) -> dict[str, list[BenchRun]]:
+    """Runs each job on its systems in a lab, in rounds; returns the runs of each job.
+
+    Raises BadInput for a file whose runs have other settings, VasError when the lab is broken.
+    """
+    experiments = [each for job in jobs.values() for each in job]
+    site = planned_site(plan.site_plan(experiments), None, "bench")
+    site.check(experiments)
+    # One job after another: its systems run next to each other in time.
+    drawn = {key: session.draw([*map(site.identify, job)]) for key, job in jobs.items()}
+    whole = [each for of_job in drawn.values() for each in of_job]
+    with session.store(settings) as store:
+        file, budget = session.resume, session.budget
+        ended = conduct(site, whole, store, file=file, resume=True, command=command, budget=budget)
+        note_left(ended.left)
+        return {key: runs_of(of_job, store.runs) for key, of_job in drawn.items()}

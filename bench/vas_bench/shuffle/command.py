@@ -8,16 +8,13 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from vas_bench.engine.play import note_left
-from vas_bench.engine.rounds import RunIdentity, draw_rounds, runs_of
-from vas_bench.options import dry_run_option, rounds_options
+from vas_bench.engine.rounds import Round
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
 from vas_bench.results.environment import build_of_plugins
 from vas_bench.results.record import BenchRun
-from vas_bench.results.store import RunStore
 from vas_bench.run.comparison_plan import ComparisonPlan
-from vas_bench.run.conduct import conduct, say_rounds, without_settings
+from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.lab_site import LabSite
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
 from vas_bench.shuffle.goals import read_goals
@@ -62,14 +59,11 @@ _WARM = "warm"
 @dry_run_option
 @json_option
 def shuffle(
-    rounds: int,
     size: int,
     chosen: tuple[str, ...],
     file_maps: int,
     without_tez: bool,
-    resume: Path | None,
-    budget: int | None,
-    seed: int,
+    session: RoundsRequest,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -89,9 +83,11 @@ def shuffle(
     jobs = {key: _experiments(plan, key, size, without_tez) for key in plan.jobs if key in wanted}
     maps = file_maps if _FILES in wanted else 0
     if dry_run:
-        _say([without_settings(each) for each in jobs.values()], rounds, seed, maps)
+        _say([session.draw(without_settings(each)) for each in jobs.values()], maps)
         return
-    runs = _runs(plan, jobs, rounds, seed, size, resume, budget) if jobs else {}
+    runs: Mapping[str, list[BenchRun]] = {}
+    if jobs:
+        runs = compare_in_lab(plan, jobs, session, store_settings(size), "vas bench shuffle")
     found = [row for key in runs for row in rows(plan.jobs[key].title, goals[key], runs[key])]
     found += _file_rows(maps)
     _print(found, as_json)
@@ -109,49 +105,20 @@ def _experiments(plan: ComparisonPlan, key: str, size: int, without_tez: bool) -
     return plan.experiments(key, size, names)
 
 
-def _say(
-    jobs: Sequence[list[RunIdentity[Experiment]]], rounds: int, seed: int, file_maps: int
-) -> None:
-    drawn = [each for job in jobs for each in draw_rounds(job, rounds=rounds, seed=seed)]
+def _say(jobs: Sequence[list[Round[Experiment]]], file_maps: int) -> None:
+    drawn = [each for job in jobs for each in job]
     seconds = say_rounds(drawn)
     for name, layout in LAYOUTS.items() if file_maps else ():
         click.echo(f"{_step(name)}  {file_maps * layout.seconds:.0f}")
         seconds += file_maps * layout.seconds
     note(f"{seconds / 60:.0f} min on two quiet cores")
-    if any(each.experiment.system == "tez" for job in jobs for each in job):
+    if any(each.experiment.system == "tez" for each in drawn):
         note(f"Apache Tez {tez_version()} comes from Maven Central; --without-tez leaves it out")
 
 
-def _runs(
-    plan: ComparisonPlan,
-    jobs: Mapping[str, list[Experiment]],
-    rounds: int,
-    seed: int,
-    size: int,
-    file: Path | None,
-    budget: int | None,
-) -> dict[str, list[BenchRun]]:
-    experiments = [each for job in jobs.values() for each in job]
-    site = LabSite(plan.site_plan(experiments), default_directory("bench"), note)
-    site.check(experiments)
-    # One job after another: its systems run next to each other in time.
-    drawn = {
-        key: draw_rounds([site.identify(each) for each in job], rounds=rounds, seed=seed)
-        for key, job in jobs.items()
-    }
-    whole = [each for of_job in drawn.values() for each in of_job]
-    with RunStore.open(file, store_settings(size, seed) if file else None) as store:
-        ended = conduct(
-            site, whole, store, file=file, resume=True, command="vas bench shuffle", budget=budget
-        )
-        note_left(ended.left)
-        return {key: runs_of(of_job, store.runs) for key, of_job in drawn.items()}
-
-
-def store_settings(size: int, seed: int) -> dict[str, JsonValue]:
-    """Returns the settings that all runs of a file must have in common."""
-    build, tez = build_of_plugins(), tez_version()
-    return {"size_bytes": size, "seed": seed, "build": build, "tez": tez}
+def store_settings(size: int) -> dict[str, JsonValue]:
+    """Returns the settings that all runs of a file must have in common, besides the seed."""
+    return {"size_bytes": size, "build": build_of_plugins(), "tez": tez_version()}
 
 
 def _step(layout: str) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.play import Budget
 from vas_bench.engine.resume import check_content, check_environments
-from vas_bench.engine.rounds import Round, RunIdentity, key_of
+from vas_bench.engine.rounds import RunIdentity, key_of
 from vas_bench.options import dry_run_option, plan_options
 from vas_bench.results.store import RunStore
 from vas_bench.run.conduct import planned_site
 from vas_bench.run.estimate import estimated_seconds
-from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import PlannedSite
 from vas_bench.run.plan import made_plan
 from vas_bench.run.session import Session
@@ -35,7 +31,6 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
-from vas_core.progress import Steps
 from vas_core.settings import read_yaml
 from vas_core.shown import counted
 from vas_core.table import print_table
@@ -128,7 +123,7 @@ def _found(
         trials = Trials(
             Session(site, here, plan.name, command).play,
             store.append,
-            partial(_shown, site.learned),
+            site.learned,
             {key_of(run): run for run in ours if run.invalid is None},
             Budget(budget),
         )
@@ -136,14 +131,6 @@ def _found(
             return Finder(plan, searched, identities, trials, note).find()
         finally:
             site.down()
-
-
-@contextmanager
-def _shown(
-    learned: Path, rounds: Sequence[Round[Experiment]], guessed: Estimates[Experiment]
-) -> Iterator[Steps]:
-    with Steps.show(guessed.steps(rounds), learned) as progress:
-        yield progress
 
 
 def _say(plan: TunePlan, searched: Space, as_json: bool) -> None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from vas_bench.engine.estimates import Estimates
-from vas_bench.engine.play import AGAIN, Budget, StopRule, play_all
+from vas_bench.engine.play import AGAIN, Budget, StopRule, play_shown
 from vas_bench.engine.rounds import Round, RoundKey, RunIdentity, key_of
 from vas_bench.results.record import BenchRun
 from vas_bench.run.estimate import estimates
 from vas_bench.run.experiments import Experiment
 from vas_core.errors import VasError
-from vas_core.progress import Steps
 
 
 class OutOfTime(VasError):
     """The budget ends before the next run would."""
-
-
-Show = Callable[[Sequence[Round[Experiment]], Estimates[Experiment]], AbstractContextManager[Steps]]
 
 
 @dataclass
@@ -47,12 +42,12 @@ class FailedCandidates(StopRule[Experiment]):
 class Trials:
     """Plays rounds, and keeps each run as soon as it ended.
 
-    `done` are valid runs of before, by their rounds' keys. `show` is the progress of some rounds.
+    `learned` is the file that keeps how long they took; `done` are valid runs of before, by key.
     """
 
     play_round: Callable[[Round[Experiment]], BenchRun]
     keep: Callable[[BenchRun], None]
-    show: Show
+    learned: Path
     done: Mapping[RoundKey, BenchRun] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
 
@@ -65,23 +60,21 @@ class Trials:
         """
         found = {each.key: self.done[each.key] for each in rounds if each.key in self.done}
         todo = [each for each in rounds if each.key not in found]
-        guessed = estimates(todo)
 
         def keep(run: BenchRun) -> None:
             self.keep(run)
             if run.invalid is None:
                 found[key_of(run)] = run
 
-        with self.show(todo, guessed) as progress:
-            ended = play_all(
-                self.play_round,
-                todo,
-                keep,
-                progress=progress,
-                estimates=guessed,
-                budget=self.budget,
-                stop=FailedCandidates(needed),
-            )
+        ended = play_shown(
+            self.play_round,
+            todo,
+            keep,
+            learned=self.learned,
+            estimates=estimates(todo),
+            budget=self.budget,
+            stop=FailedCandidates(needed),
+        )
         if ended.left:
             raise OutOfTime("the budget has ended before the search", hint="go on by --resume")
         return found
