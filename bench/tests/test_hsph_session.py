@@ -19,10 +19,9 @@ from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.energy import EnergyMeter, RaplZone, joules_between, read_zones
 from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phase_work import check_data
-from vas_bench.hsph.phases import play_once
 from vas_bench.hsph.play import is_done
 from vas_bench.hsph.record import WORKLOAD, hsph_identity, results_of
-from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
+from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, play_once, step_name
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import experiments
@@ -84,7 +83,7 @@ def play(
 
 def test_phases_come_in_order_and_t_has_the_gaps_but_not_the_cleaning() -> None:
     work = MadeUp()
-    timed = play_once(work, work.around, clock=lambda: work.now)
+    timed = play_once(work, work.around, scale_factor=0.001, clock=lambda: work.now)
     assert work.calls == ["clean", *PHASES]
     assert list(timed.phase_seconds.items()) == list(zip(PHASES, (1, 2, 3, 4, 5), strict=True))
     assert timed.total_seconds == 15 + 5 * GAP_SECONDS
@@ -277,7 +276,9 @@ def test_the_meter_adds_up_and_says_where_there_is_none(tmp_path: Path) -> None:
 
 def test_energy_is_that_of_the_run_alone() -> None:
     work = MadeUp()
-    timed = play_once(work, work.around, clock=lambda: work.now, joules=lambda: work.now * 2)
+    timed = play_once(
+        work, work.around, scale_factor=0.001, clock=lambda: work.now, joules=lambda: work.now * 2
+    )
     assert timed.joules == 2 * timed.total_seconds
 
 

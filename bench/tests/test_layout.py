@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.layout.reading import files_of, made_files, measure
-from vas_bench.rates import alternate
+from vas_bench.layout.reading import alternate, files_of, made_files, measure
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere
 from vas_layout import requests
@@ -39,7 +38,8 @@ class Machine:
 def test_ways_take_turns_and_the_first_round_does_not_count() -> None:
     machine = Machine()
     ways = {"a": machine.way("a", 1, 2, 5), "b": machine.way("b", 10, 10, 10)}
-    a, b = alternate(ways, rounds=3, clock=lambda: machine.now)
+    found = alternate(ways, rounds=3, clock=lambda: machine.now)
+    a, b = found["a"], found["b"]
     assert "".join(machine.ran) == "ab" + "ab" + "ba" + "ab"
     assert (a.n, a.median, a.lowest, a.highest, a.spread) == (3, 5.0, 2.0, 10.0, 1.6)
     assert (b.median, b.spread) == (1.0, 0.0)
@@ -61,7 +61,7 @@ def test_the_attribute_beats_a_process_per_file(tmp_path: Path) -> None:
             os.setxattr(path, "user.lustre.lov", encode(requests.stripes(65536, 2)))
         store = XattrStore("user.lustre.lov")
         rates = measure(files, rounds=3, store=store, lfs=_lfs(tmp_path))
-    assert (rates.files, rates.xattr.n, rates.lfs.n) == (20, 3, 3)
+    assert (rates.files, *(it.n for it in rates.rates.values())) == (20, 3, 3)
     assert rates.ratio > 10
     assert [path.name for path in tmp_path.iterdir()] == ["lfs"]
 

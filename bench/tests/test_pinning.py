@@ -19,9 +19,10 @@ from vas_bench.pinning import tuning
 from vas_bench.pinning.conduct import PinningResult, identity
 from vas_bench.pinning.design import BASE, PinningArm, arms, questions
 from vas_bench.pinning.figure import draw_arms
-from vas_bench.pinning.statistics import PinningAnswer, contrast, corrected, spread, summarize
+from vas_bench.pinning.statistics import PinningAnswer, contrast, corrected, spread
 from vas_bench.pinning.workload import Pipeline, kept_on, last_number
 from vas_bench.results.record import BenchRun, make_run
+from vas_bench.statistics.summary import summary
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -36,14 +37,14 @@ SAMPLES = st.lists(st.floats(1, 1e6), min_size=3, max_size=20).filter(lambda v: 
 
 def test_the_papers_gain_without_siblings_is_none() -> None:
     values = {"on": UNPINNED, "off": SIBLINGS_OFF}
-    test = contrast("off", values, {"off": 1, "on": -1}, summarize(UNPINNED).mean)
+    test = contrast("off", values, {"off": 1, "on": -1}, summary(UNPINNED).mean)
     assert test.effect == pytest.approx(9.48, abs=0.01)
     assert test.p == pytest.approx(0.157, abs=0.001)
 
 
 def test_the_papers_pinning_gains_and_cuts_the_spread() -> None:
     values = {"free": UNPINNED, "pinned": PINNED}
-    test = contrast("x", values, {"pinned": 1, "free": -1}, summarize(UNPINNED).mean)
+    test = contrast("x", values, {"pinned": 1, "free": -1}, summary(UNPINNED).mean)
     assert test.effect == pytest.approx(65.4, abs=0.1)
     assert test.p < 2e-4
     assert spread("x", UNPINNED, PINNED).effect < 0.15

@@ -156,16 +156,13 @@ class HsphResult:
         return [*found, NOT_TPC]
 
 
-def compared(ours: HsphResult, base: HsphResult, *, scale_disclaimer: bool = False) -> list[str]:
+def compared(ours: HsphResult, base: HsphResult) -> list[str]:
     """Returns what one result gains over another, in words, with its base.
 
-    Raises BadInput for different scale factors, unless the disclaimer is wanted: then it is said.
+    Raises BadInput for different scale factors.
     """
-    differ = ours.reported.scale_factor != base.reported.scale_factor
-    if differ and not scale_disclaimer:
-        where = f"{ours.name} and {base.name}"
-        raise BadInput(DIFFERENT_SCALE, where=where, hint="ask for it with the disclaimer")
+    if ours.reported.scale_factor != base.reported.scale_factor:
+        raise BadInput(DIFFERENT_SCALE, where=f"{ours.name} and {base.name}")
     both = ratio([ours.reported.hsph], [base.reported.hsph])
     gained = gain(both, base.name, BetterDirection.HIGHER).in_words
-    said = f"{ours.name}: {gained}; one run of each, no interval"
-    return [said, *([DIFFERENT_SCALE] * differ), NOT_TPC]
+    return [f"{ours.name}: {gained}; one run of each, no interval", NOT_TPC]

@@ -16,7 +16,7 @@ _PART_SIZES = 'stat -c %s "$1"/part-*'
 
 
 class PhaseWork:
-    """`phases.Work` in a lab or on a site, every phase on the system of the arm."""
+    """`session.CheckedWork` in a lab or on a site, every phase on the system of the arm."""
 
     def __init__(self, place: JobPlace, sizes: TeraSortSizes, arm: Arm, directory: str) -> None:
         self._place, self._sizes, self._directory = place, sizes, directory

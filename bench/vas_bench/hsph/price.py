@@ -11,25 +11,11 @@ _COLUMNS = ("item", "count", "price", "currency")
 
 
 @dataclass(frozen=True)
-class Item:
-    """A line of the list: a number of things, each at a price."""
-
-    name: str
-    count: float
-    price: float
-
-
-@dataclass(frozen=True)
 class PriceList:
-    """Items in one currency."""
+    """The price of all items together, in their one currency."""
 
     currency: str
-    items: tuple[Item, ...]
-
-    @property
-    def total(self) -> float:
-        """The price of all items together, in the list's currency."""
-        return sum(item.count * item.price for item in self.items)
+    total: float
 
 
 def price_list(table: CsvTable) -> PriceList:
@@ -42,11 +28,12 @@ def price_list(table: CsvTable) -> PriceList:
         hint = f"columns {', '.join(_COLUMNS)}"
         raise BadInput(f"has no column {missing[0]}", where=table.name, hint=hint)
     currency = table.rows[0].text("currency")
-    return PriceList(currency, tuple(_item(row, currency) for row in table.rows))
+    return PriceList(currency, sum(_price(row, currency) for row in table.rows))
 
 
-def _item(row: CsvRow, currency: str) -> Item:
+def _price(row: CsvRow, currency: str) -> float:
     if row.text("currency") != currency:
         text = f"{row.text('currency')} among {currency}"
         raise BadInput(text, where=row.where, hint="one currency in a list")
-    return Item(row.text("item"), row.number("count"), row.number("price", above_zero=False))
+    row.text("item")  # without a name a line is not known again
+    return row.number("count") * row.number("price", above_zero=False)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph import metric
-from vas_bench.hsph.metric import NOT_TPC, PHASES, HsphResult
-from vas_bench.hsph.phases import Timed
+from vas_bench.hsph.metric import NOT_TPC, PHASES, HsphResult, HsphRun
 from vas_bench.hsph.price import PriceList
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.results.record import BenchRun, Parameter, Validation
@@ -59,16 +57,15 @@ def hsph_identity(
     return RunIdentity(subject, {**identity.configuration, **conditions}, identity.versions)
 
 
-def observed(scale_factor: float, timed: Timed, cpu_seconds: float, checksum: str) -> Observation:
-    """Returns a run's measures and phases. Raises BadInput as `metric.HsphRun`."""
-    run = metric.HsphRun(scale_factor, timed.total_seconds, timed.phase_seconds)
+def observed(run: HsphRun, cpu_seconds: float, checksum: str) -> Observation:
+    """Returns a run's measures and phases, with its CPU seconds if they are known, above 0."""
     measures = {JOB_SECONDS: run.total_seconds, "hsph": run.hsph}
     if cpu_seconds:
         measures["cpu_seconds"] = cpu_seconds
-    if timed.joules is not None:
-        measures["energy_joules"] = timed.joules
+    if run.joules is not None:
+        measures["energy_joules"] = run.joules
     validation = Validation(ok=True, check=CHECK, checksum=checksum)
-    return Observation(measures, timed.phase_seconds, validation=validation)
+    return Observation(measures, run.phase_seconds, validation=validation)
 
 
 def result_of(first: BenchRun, second: BenchRun, prices: PriceList | None = None) -> HsphResult:
@@ -101,10 +98,10 @@ def is_whole(pair: list[BenchRun]) -> bool:
     return len(pair) == 2 and all(run.counts for run in pair)
 
 
-def _run_of(run: BenchRun) -> metric.HsphRun:
+def _run_of(run: BenchRun) -> HsphRun:
     scale = run.parameters[_SCALE]
     assert isinstance(scale, int | float), "hsph_identity() made it a number"
-    return metric.HsphRun(
+    return HsphRun(
         scale_factor=scale,
         total_seconds=run.measures[JOB_SECONDS],
         phase_seconds={phase: run.phases[phase] for phase in PHASES},

@@ -14,8 +14,7 @@ from vas_bench.engine.observe import Observation, Observer
 from vas_bench.engine.play import Budget, Played, Quiet, StopRule, play_all
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
-from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.phases import Work, play_once
+from vas_bench.hsph.metric import PHASES, HsphRun
 from vas_bench.hsph.record import HsphSubject, observed
 from vas_bench.results.record import BenchRun, Validation
 from vas_core.errors import VasError
@@ -24,8 +23,14 @@ RUNS = (1, 2)
 Around = Callable[[str], AbstractContextManager[None]]
 
 
-class CheckedWork(Work, Protocol):
-    """Work that also reports the checksum and the CPU seconds of what it did."""
+class CheckedWork(Protocol):
+    """Work that is timed. Both methods raise VasError when they fail; then no result exists."""
+
+    def clean(self) -> None:
+        """Removes the files of the run before: nothing else may be done between two runs."""
+
+    def play(self, phase: str) -> None:
+        """Runs one of `metric.PHASES` to its end."""
 
     @property
     def checksum(self) -> str:
@@ -34,6 +39,32 @@ class CheckedWork(Work, Protocol):
     @property
     def cpu_seconds(self) -> float:
         """The CPU seconds of all three jobs; 0 where they are not known."""
+
+
+def play_once(
+    work: CheckedWork,
+    around: Around,
+    *,
+    scale_factor: float,
+    joules: Callable[[], float | None] = lambda: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> HsphRun:
+    """Cleans, then plays every phase. The total, T, is from before the first to after the last.
+
+    `around` is entered for each phase and counts as a gap, which T has. `joules` is a meter's
+    reading. Whatever a phase raises ends it. Raises BadInput as `HsphRun`.
+    """
+    work.clean()
+    metered, started = joules(), clock()
+    seconds: dict[str, float] = {}
+    for phase in PHASES:
+        with around(phase):
+            began = clock()
+            work.play(phase)
+            seconds[phase] = clock() - began
+    total, now = clock() - started, joules()
+    used = None if metered is None or now is None else now - metered
+    return HsphRun(scale_factor, total, seconds, joules=used)
 
 
 class BothOrNone(StopRule[HsphSubject]):
@@ -94,14 +125,14 @@ class HsphSession:
         )
 
     def _once(self, work: CheckedWork, around: Around, number: int) -> Observation:
-        timed = play_once(
+        run = play_once(
             work,
             lambda phase: around(step_name(number, phase)),
+            scale_factor=self.identity.experiment.scale_factor,
             joules=self.joules,
             clock=self.clock,
         )
-        scale = self.identity.experiment.scale_factor
-        return observed(scale, timed, work.cpu_seconds, work.checksum)
+        return observed(run, work.cpu_seconds, work.checksum)
 
 
 def step_name(number: int, phase: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from vas_bench.layout.reading import LayoutRates, files_of, made_files, measure
+from vas_bench.statistics.summary import Summary
 from vas_cluster import default_path, load_cluster
 from vas_core.cli import json_option, note, print_json
 from vas_core.shown import counted
@@ -47,20 +47,20 @@ def _mount() -> Path:
     return Path(load_cluster(path).lustre.mount) if path.exists() else _USUAL_MOUNT
 
 
-def _print(rates: LayoutRates, as_json: bool) -> None:
-    both = (rates.xattr, rates.lfs)
+def _print(found: LayoutRates, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "files": rates.files,
-                "ratio": round(rates.ratio, 1),
-                "layouts_per_second": [{**asdict(r), "spread": round(r.spread, 3)} for r in both],
-            }
-        )
+        rates = [{"name": name} | _numbers(it) for name, it in found.rates.items()]
+        both = {"files": found.files, "ratio": round(found.ratio, 1)}
+        print_json(both | {"layouts_per_second": rates})
         return
     rows = (
-        (r.name, r.n, f"{r.median:.0f}", f"{r.lowest:.0f}", f"{r.highest:.0f}", f"{r.spread:.2f}")
-        for r in both
+        (name, it.n, *(f"{x:.0f}" for x in (it.median, it.lowest, it.highest)), f"{it.spread:.2f}")
+        for name, it in found.rates.items()
     )
     print_table(("layouts/s by", "n", "median", "lowest", "highest", "spread"), rows)
-    note(f"{counted(rates.files, 'file')}: the attribute is {rates.ratio:.0f} times faster")
+    note(f"{counted(found.files, 'file')}: the attribute is {found.ratio:.0f} times faster")
+
+
+def _numbers(it: Summary) -> dict[str, float]:
+    rate = {"n": it.n, "median": it.median, "lowest": it.lowest, "highest": it.highest}
+    return rate | {"spread": round(it.spread, 3)}

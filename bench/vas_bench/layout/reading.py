@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from vas_bench.rates import Rate, alternate
+from vas_bench.statistics.summary import Summary, summary
 from vas_core.errors import BadInput, NotHere
 from vas_layout.lfs import Lfs
 from vas_layout.paths import files_below
@@ -19,15 +20,38 @@ from vas_layout.store import XattrStore
 
 @dataclass(frozen=True)
 class LayoutRates:
-    """Layouts per second by either way, and how many times faster the attribute is."""
+    """Layouts per second by either way, `xattr` and `lfs`."""
 
     files: int
-    xattr: Rate
-    lfs: Rate
+    rates: Mapping[str, Summary]
 
     @property
     def ratio(self) -> float:
-        return self.xattr.median / self.lfs.median
+        """How many times faster the attribute is."""
+        return self.rates["xattr"].median / self.rates["lfs"].median
+
+
+def alternate(
+    ways: Mapping[str, Callable[[], int]],
+    *,
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Summary]:
+    """Returns the rates of every way: things a second, over all rounds.
+
+    Each way runs once per round, in alternating order, after one round unmeasured; it returns how
+    many things it did. Alternating spreads a disturbance over all.
+    """
+    for way in ways.values():
+        way()
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        names = list(ways)[:: 1 if number % 2 == 0 else -1]
+        for name in names:
+            started = clock()
+            count = ways[name]()
+            rates[name].append(count / (clock() - started))
+    return {name: summary(found) for name, found in rates.items()}
 
 
 def measure(
@@ -46,8 +70,7 @@ def measure(
     def by_lfs() -> int:
         return len([other.getstripe(path) for path in files])
 
-    xattr_rate, lfs_rate = alternate({"xattr": by_xattr, "lfs": by_lfs}, rounds=rounds)
-    return LayoutRates(len(files), xattr_rate, lfs_rate)
+    return LayoutRates(len(files), alternate({"xattr": by_xattr, "lfs": by_lfs}, rounds=rounds))
 
 
 def files_of(directory: Path, count: int) -> list[Path]:

@@ -14,10 +14,11 @@ from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import ArmSubject, RunIdentity
 from vas_bench.pinning import tuning
 from vas_bench.pinning.design import PinningArm, arms, questions
-from vas_bench.pinning.statistics import PinningAnswer, PinningSummary, summarize
+from vas_bench.pinning.statistics import PinningAnswer
 from vas_bench.pinning.workload import PinningWorkload
 from vas_bench.results.measures import PINNING
 from vas_bench.results.record import BenchRun
+from vas_bench.statistics.summary import Summary, summary
 from vas_core.root import Root
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -58,9 +59,9 @@ class PinningResult:
         }
         return {name: values for name, values in found.items() if values}
 
-    def summaries(self) -> dict[str, PinningSummary]:
+    def summaries(self) -> dict[str, Summary]:
         """Returns mean and spread by arm."""
-        return {name: summarize(values) for name, values in self.values.items()}
+        return {name: summary(values) for name, values in self.values.items()}
 
     def tests(self) -> list[PinningAnswer]:
         """Returns the answers that the runs give."""
@@ -83,10 +84,15 @@ class PinningResult:
             "kernel": self.kernel,
             "others_cpus_mean": round(self.others_cpus, 3),
             "alpha": alpha,
-            "arms": {name: vars(one) for name, one in self.summaries().items()},
+            "arms": {name: _spread(one) for name, one in self.summaries().items()},
             "tests": [{**vars(t), "significant": t.significant(alpha)} for t in self.tests()],
             "runs": [_as_json(run) for run in self.runs],
         }
+
+
+def _spread(one: Summary) -> dict[str, float]:
+    named = {"n": one.n, "mean": one.mean, "sd": one.sd, "relative_sd": one.cv}
+    return named | {"least": one.lowest, "most": one.highest}
 
 
 def _as_json(run: BenchRun) -> dict[str, Any]:

@@ -17,18 +17,6 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class PinningSummary:
-    """The summary of an arm. `relative_sd` is the standard deviation by the mean (CV)."""
-
-    n: int
-    mean: float
-    sd: float
-    relative_sd: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
 class PinningAnswer:
     """A question and its answer. `effect` and its interval are in `unit`.
 
@@ -47,14 +35,6 @@ class PinningAnswer:
     def significant(self, alpha: float) -> bool:
         """Returns whether the answer is significant at this level."""
         return self.p_holm < alpha
-
-
-def summarize(values: Sequence[float]) -> PinningSummary:
-    """Computes mean and spread of an arm of two runs or more."""
-    mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
-    return PinningSummary(
-        len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values)
-    )
 
 
 def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> PinningAnswer:

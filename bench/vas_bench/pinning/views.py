@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from vas_bench.pinning.conduct import PinningResult
-from vas_bench.pinning.statistics import PinningAnswer, PinningSummary
+from vas_bench.pinning.statistics import PinningAnswer
+from vas_bench.statistics.summary import Summary
 from vas_core.cli import note
 from vas_core.table import print_table
 
@@ -27,10 +28,9 @@ def print_result(result: PinningResult, alpha: float) -> None:
     )
 
 
-def _arm_row(name: str, one: PinningSummary) -> tuple[object, ...]:
-    numbers = (f"{value:.1f}" for value in (one.mean, one.sd))
-    extremes = (f"{value:.1f}" for value in (one.least, one.most))
-    return name, one.n, *numbers, f"{100 * one.relative_sd:.1f}%", *extremes
+def _arm_row(name: str, one: Summary) -> tuple[object, ...]:
+    mean, sd, least, most = (f"{it:.1f}" for it in (one.mean, one.sd, one.lowest, one.highest))
+    return name, one.n, mean, sd, f"{100 * one.cv:.1f}%", least, most
 
 
 def _test_row(test: PinningAnswer, alpha: float) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
@@ -19,10 +19,13 @@ _TEXT_OUTPUT = f"{_LIBRARY}.output.TextOutputFormat"
 
 
 class Data(Protocol):
-    """A job and its input. All methods raise VasError when they fail."""
+    """A job and its input, on Lustre or in HDFS. All methods raise VasError when they fail."""
 
     def generate(self) -> None:
         """Makes the input, in place of what was there."""
+
+    def copy_from(self, made: Self) -> None:
+        """Copies the input of the same job on Lustre into HDFS, as this one's."""
 
     def run(self, arm: Arm) -> JobResult:
         """Runs the job as one arm."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.record import HostLocality, Validation
+from vas_bench.run.examples import Data
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck, RunSite
@@ -20,7 +21,7 @@ from vas_bench.run.tez import fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.times import JobTimes, phases_of
-from vas_bench.run.workloads import WORKLOADS, OnBoth
+from vas_bench.run.workloads import WORKLOADS
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_yarn.jobs.job import JobResult
@@ -48,8 +49,8 @@ class Jobs:
     name_node_web: str = ""
     _last: JobResult | None = None
     _of_tez: TezHistory | None = None
-    _data: dict[object, OnBoth] = field(default_factory=dict)
-    _in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
+    _data: dict[object, Data] = field(default_factory=dict)
+    _in_hdfs: dict[object, Data] = field(default_factory=dict)
     _expected: dict[object, str] = field(default_factory=dict)
 
     def prepare(self, experiment: Experiment) -> None:
@@ -64,7 +65,7 @@ class Jobs:
             copy.copy_from(self._data[content])
             self._in_hdfs[content] = copy
 
-    def _made(self, experiment: Experiment) -> OnBoth:
+    def _made(self, experiment: Experiment) -> Data:
         data = self._new(experiment)
         data.generate()
         if WORKLOADS[experiment.workload].as_stock:
@@ -72,7 +73,7 @@ class Jobs:
             self._expected[experiment.data] = data.validate(STOCK)
         return data
 
-    def _new(self, experiment: Experiment, root: str = "") -> OnBoth:
+    def _new(self, experiment: Experiment, root: str = "") -> Data:
         number = len(self._data) + len(self._in_hdfs)
         directory = f"{root}{self.directory}/{number}-{experiment.workload}"
         return WORKLOADS[experiment.workload].data(self.place, sizes_of(experiment), directory)
@@ -117,7 +118,7 @@ class Jobs:
             rows = self._ask("vas_core", job, "job", "locality", "--json", *self.history)
         return Details(phases, localities(rows or []))
 
-    def _of(self, experiment: Experiment) -> OnBoth:
+    def _of(self, experiment: Experiment) -> Data:
         return (self._in_hdfs if experiment.in_hdfs else self._data)[experiment.data]
 
     def _ask(self, module: str, job: JobResult, *words: str) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal
 
 from vas_bench.run.examples import (
     TEXTS,
@@ -16,7 +17,7 @@ from vas_bench.run.examples import (
     sort,
     wordcount,
 )
-from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
+from vas_bench.run.heavy import heavy
 from vas_bench.run.plan import WorkloadName
 from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.errors import VasError
@@ -34,13 +35,6 @@ _SIZES = 'stat -c %s "$1"/*'
 _HALVES = 'for file in "$1"/*; do cmp -n "$2" -i "0:$2" "$file" "$file"; done'
 
 
-class OnBoth(Data, Protocol):
-    """A job and its input, on Lustre or in HDFS."""
-
-    def copy_from(self, made: Self) -> None:
-        """Copies the input of the same job on Lustre into HDFS, as this one's."""
-
-
 @dataclass(frozen=True)
 class Workload:
     """A workload. With `as_stock` the output is right that is byte for byte stock's.
@@ -52,7 +46,7 @@ class Workload:
     than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
-    data: Callable[[JobPlace, TeraSortSizes, str], OnBoth]
+    data: Callable[[JobPlace, TeraSortSizes, str], Data]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -229,23 +223,31 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
     "sort-as-text": Workload(sort, _AS_STOCK, as_stock=True),
-    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5, cost=3),
-    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True, cost=8),
-    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16, cost=18),
-    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7, cost=12),
+    "selfjoin": Workload(
+        heavy("SelfJoin", "associations"), _AS_STOCK, as_stock=True, copies=5, cost=3
+    ),
+    "invertedindex": Workload(
+        heavy("InvertedIndex", "documents"), _AS_STOCK, as_stock=True, cost=8
+    ),
+    "sequencecount": Workload(
+        heavy("SequenceCount", "documents"), _AS_STOCK, as_stock=True, copies=16, cost=18
+    ),
+    "adjacencylist": Workload(
+        heavy("AdjacencyList", "edges"), _AS_STOCK, as_stock=True, copies=7, cost=12
+    ),
     "testdfsio-write": Workload(
-        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
+        partial(Dfsio, mode="write"),
         "bytes in the files",
         has_input=False,
         has_splits=False,
     ),
     "testdfsio-read": Workload(
-        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "read"),
+        partial(Dfsio, mode="read"),
         "bytes in the files, and bytes read",
         has_splits=False,
     ),
     "testdfsio-append": Workload(
-        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "append"),
+        partial(Dfsio, mode="append"),
         "bytes in the files, and what was appended against what was there",
         has_input=False,
         has_splits=False,

@@ -39,6 +39,11 @@ class Summary:
         """The coefficient of variation: standard deviation over mean."""
         return self.sd / self.mean if self.mean else 0.0
 
+    @property
+    def spread(self) -> float:
+        """The spread, (highest - lowest) / median: 0 is perfectly steady."""
+        return (self.highest - self.lowest) / self.median
+
 
 def summary(samples: Sequence[float]) -> Summary:
     """Returns the summary of one arm's samples, of which there is at least one."""
