@@ -16,8 +16,7 @@ from vas_bench.run.measures import COMPARED
 from vas_bench.run.pairs import write_pairs
 from vas_bench.shuffle import command
 from vas_bench.shuffle.counted import FileCount, file_row
-from vas_bench.shuffle.goals import STOCK, VAS, read_goals
-from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
+from vas_bench.shuffle.goals import COLUMNS, STOCK, VAS, GoalRow, read_goals, rows
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.settings import read_yaml

@@ -17,8 +17,7 @@ from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
-from vas_bench.shuffle.goals import read_goals
-from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
+from vas_bench.shuffle.goals import COLUMNS, GoalRow, read_goals, rows
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps

@@ -1,10 +1,11 @@
-"""The goals of the shuffle, estimated from runs. Pure but for `read_goals`."""
+"""The goals of the shuffle, and the rows that runs make of them. Pure but for `read_goals`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
@@ -19,15 +20,51 @@ STOCK: System = "yarn-lustre-hosts"
 VAS: System = "vas"
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A value, its interval, and its number of runs; p where two systems are compared."""
+COLUMNS = ("NAME", "VALUE", "95 % INTERVAL", "N", "GOAL", "MET", "P")
+_DIGITS = 4
 
-    value: float
-    low: float
-    high: float
+
+@dataclass(frozen=True)
+class GoalRow:
+    """A line of the table. One that is invalid has no value and has not met its goal."""
+
+    name: str
+    value: float | None
+    interval: tuple[float, float] | None
     n: int
+    goal: float | None
     p: float | None = None
+    invalid: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Tells whether the value is within the goal; None without a goal."""
+        if self.goal is None:
+            return None
+        return self.value is not None and self.value <= self.goal
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as `vas bench shuffle --json` prints it; `invalid` only where it is."""
+        row: dict[str, Any] = {
+            "name": self.name,
+            "value": _rounded(self.value),
+            "interval": [_rounded(end) for end in self.interval] if self.interval else None,
+            "n": self.n,
+            "goal": self.goal,
+            "met": self.met,
+            "p": _rounded(self.p),
+        }
+        return row | ({"invalid": self.invalid} if self.invalid else {})
+
+    def as_cells(self) -> tuple[object, ...]:
+        """The row for people, in the order of COLUMNS."""
+        if self.invalid:
+            return (self.name, "invalid", "", self.n, _limit(self.goal), "no", "")
+        assert self.value is not None and self.interval is not None
+        interval = " to ".join(_number(end) for end in self.interval)
+        met = "" if self.met is None else "yes" if self.met else "no"
+        p = "" if self.p is None else f"{self.p:.3f}"
+        return (self.name, _number(self.value), interval, self.n, _limit(self.goal), met, p)
 
 
 class Goal(BaseModel):
@@ -50,18 +87,18 @@ class Goal(BaseModel):
         """The systems whose runs it needs."""
         return (VAS, self.over) if self.over else (VAS,)
 
-    def estimate(self, runs: Sequence[BenchRun]) -> Estimate:
-        """Returns the value, from at least one run of each of its systems."""
+    def estimate(self, name: str, runs: Sequence[BenchRun]) -> GoalRow:
+        """Returns its row of that name, from at least one run of each of its systems."""
         values = values_of(runs, VAS, self.measure)
         if self.over:
             it = ratio(values, values_of(runs, self.over, self.measure))
-            return Estimate(it.value, it.low, it.high, it.n, it.p)
+            return GoalRow(name, it.value, (it.low, it.high), it.n, self.limit, it.p)
         if self.of:
             both = zip(values, values_of(runs, VAS, self.of), strict=True)
             found = summary([part / whole for part, whole in both])
-            low, high = found.median_interval or (found.median, found.median)
-            return Estimate(found.median, low, high, found.n)
-        return Estimate(max(values), min(values), max(values), len(values))
+            interval = found.median_interval or (found.median, found.median)
+            return GoalRow(name, found.median, interval, found.n, self.limit)
+        return GoalRow(name, max(values), (min(values), max(values)), len(values), self.limit)
 
 
 def values_of(runs: Sequence[BenchRun], system: ComparedSystem, measure: str) -> list[float]:
@@ -76,3 +113,58 @@ class _Goals(RootModel[dict[str, tuple[Goal, ...]]]):
 def read_goals() -> Mapping[str, tuple[Goal, ...]]:
     """Reads the goals that VAS brings, by the key of their job."""
     return read_yaml(Path(__file__).with_name("goals.yaml"), _Goals).root
+
+
+def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[GoalRow]:
+    """Returns a row for each goal of a job whose systems have run."""
+    ran = {run.system for run in runs}
+    checked = judged(runs)
+    return [row(title, goal, checked) for goal in goals if ran.issuperset(goal.systems)]
+
+
+def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
+    """Returns a goal's row, from the runs of its job on its systems and on stock."""
+    runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
+    name = f"{title}: {goal.row}"
+    wrong = next((f"{r.system}, round {r.round}: {r.invalid}" for r in runs if r.invalid), "")
+    if wrong:
+        n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
+        return GoalRow(name, None, None, n, goal.limit, invalid=wrong)
+    return goal.estimate(name, runs)
+
+
+def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:
+    """Returns the runs; those whose output differs from stock's of the same round are INVALID."""
+    stock = {run.round: _checksum(run) for run in runs if run.system == STOCK and not run.invalid}
+
+    def judge(run: BenchRun) -> BenchRun:
+        if run.invalid:
+            return run
+        expected = stock.get(run.round)
+        if expected is None:
+            return _invalid(run, "stock's output, to compare with, is missing")
+        if _checksum(run) != expected:
+            return _invalid(run, f"its output is {_checksum(run)}, stock's {expected}")
+        return run
+
+    return [judge(run) for run in runs]
+
+
+def _checksum(run: BenchRun) -> str:
+    return run.validation.checksum if run.validation else ""
+
+
+def _invalid(run: BenchRun, why: str) -> BenchRun:
+    return run.model_copy(update={"invalid": why})
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) else f"{value:.3f}"
+
+
+def _limit(goal: float | None) -> str:
+    return "" if goal is None else f"<= {goal:g}"

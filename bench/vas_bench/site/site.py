@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,13 +19,13 @@ from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.systems import arm_of, site_configuration
+from vas_bench.run.tez import arm_on, job_properties
 from vas_bench.run.tez_place import WithTez
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
 from vas_bench.site.options import SiteOptions, check_mount, check_options
 from vas_bench.site.place import SitePlace, class_path, versions
-from vas_bench.site.tez import HISTORY, jars_of, stage, staged_arm
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
@@ -33,6 +35,10 @@ from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
 _MICROSECONDS = 1_000_000
+# Below the session's directory: a site need not have Tez. Its application masters write a history.
+_TEZ_JARS, _TEZ_HISTORY = "tez/lib", "tez/history"
+_LOGGER = "org.apache.tez.dag.history.logging.impl.SimpleHistoryLoggingService"
+_MAPREDUCE = re.compile(r"hadoop-mapreduce-client-(common|core)-\d(?!.*-(tests|sources)).*\.jar")
 
 
 class ClusterSite(PlannedSite):
@@ -69,7 +75,7 @@ class ClusterSite(PlannedSite):
 
     def arm(self, experiment: Experiment) -> Arm:
         """Returns the arm that an experiment runs as."""
-        tez = staged_arm(self._tez_jars, self.directory) if self._tez_jars else None
+        tez = _staged_arm(self._tez_jars, self.directory) if self._tez_jars else None
         return arm_of(experiment, self._plan.properties, tez, self._conf.hdfs)
 
     def check(self, experiments: Sequence[Experiment]) -> None:
@@ -118,10 +124,10 @@ class ClusterSite(PlannedSite):
             self._clear()
         make(there)
         web = self._conf.name_node_web(self._cluster)
-        place = WithTez(self.place, f"{self.directory}/{HISTORY}")
+        place = WithTez(self.place, f"{self.directory}/{_TEZ_HISTORY}")
         self._jobs = Jobs(place, self.directory, self._say, self._conf.hdfs, history, web)
         if self._tez_jars:
-            stage(there, (*self._tez_jars, *jars_of(class_path())))
+            _stage(there, (*self._tez_jars, *_jars_of(class_path())))
 
     def drop_caches(self) -> None:
         """Empties the nodes' page caches, as far as that is wanted and allowed."""
@@ -192,3 +198,30 @@ def _fitting(plan: BenchPlan, cluster: Cluster, say: Callable[[str], None]) -> B
         raise BadInput(f"the site's lock mode is {mode.value}", where="parameters.flock", hint=hint)
     changed = {"hosts": (here,), "flock": (mode,)}
     return plan.model_copy(update={"parameters": plan.parameters.model_copy(update=changed)})
+
+
+def _jars_of(class_path: Iterable[Path]) -> list[Path]:
+    """Returns the jars of a Hadoop that Tez runs MapReduce's jobs with.
+
+    A site's `yarn.application.classpath` need not have them; Tez's own minimal archive has.
+    """
+    return [jar for jar in class_path if _MAPREDUCE.fullmatch(jar.name)]
+
+
+def _stage(directory: Path, jars: Iterable[Path]) -> None:
+    """Puts the jars where YARN takes them from, for every container."""
+    target = directory / _TEZ_JARS
+    target.mkdir(parents=True)
+    for jar in jars:
+        shutil.copyfile(jar, target / jar.name)
+
+
+def _staged_arm(jars: tuple[Path, ...], directory: str) -> Arm:
+    """The site's jobs on Tez: its own JVM flags, heaps and container sizes."""
+    properties = job_properties(f"{directory}/{_TEZ_HISTORY}") | {
+        "tez.history.logging.service.class": _LOGGER,
+        # A path of the default file system, from where the jars come into each container's
+        # own directory.
+        "tez.lib.uris": f"{directory}/{_TEZ_JARS}",
+    }
+    return arm_on(properties, jars)
