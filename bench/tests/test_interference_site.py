@@ -16,7 +16,7 @@ from vas_bench.engine.rounds import Round
 from vas_bench.interference import lab_stage, site_stage
 from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.patterns import PATTERN_NAMES, PATTERNS
-from vas_bench.interference.play import make_files, play
+from vas_bench.interference.play import play
 from vas_bench.interference.rounds import InterferenceSubject, identity, patterns_of
 from vas_bench.interference.scope import LAB
 from vas_bench.interference.site_stage import SiteStage
@@ -95,6 +95,11 @@ class Notes:
         return Completed(tuple(argv), 0, json.dumps({"jobs": [job]}), "")
 
     # The job
+    def generate(self) -> None: ...
+
+    def call(self, argv: list[str]) -> None:
+        assert argv[:2] == ["mkdir", "-p"]
+
     def run(self, arm: Arm, *, on_event: OnEvent) -> Any:
         on_event(Event(kind="progress", text="application_1_1: map 0 %, reduce 0 %"))
         return SimpleNamespace(seconds=3.0)
@@ -129,16 +134,20 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notes:
     return found
 
 
+def of_both(notes: Notes, directory: str) -> dict[str, Any]:
+    job = {"job": notes, "system": ARM_OF["vas"], "give_up": notes.stop}
+    return {"place": notes, "directory": directory, "files_bytes": 64 << 20, **job}
+
+
 def lab(notes: Notes) -> LabStage:
     fakes: Any = notes
     guest: Any = NotedGuest(notes)
-    return LabStage(fakes, fakes, 64 << 20, fakes, ARM_OF["vas"], notes.root, guest)
+    return LabStage(**of_both(notes, "/interference"), groups=fakes, root=notes.root, guest=guest)
 
 
 def site(notes: Notes, drops: Any = "none") -> SiteStage:
-    fakes: Any = notes
-    job = (fakes, ARM_OF["vas"], fakes)
-    return SiteStage(fakes, "/user/ann/vas-interference", 64 << 20, *job, drops, notes.stop)
+    both = of_both(notes, "/user/ann/vas-interference")
+    return SiteStage(**both, nodes=both["place"], drops=drops)
 
 
 REQUEST = InterferenceRequest(seconds=5, size=1 << 20, system="vas")
@@ -203,7 +212,7 @@ def test_a_sites_client_reads_past_its_cache_and_servers_keep_theirs(
     notes: Notes, drops: str, dropped: list[str]
 ) -> None:
     stage = site(notes, drops)
-    make_files(stage)
+    stage.prepare()
     played = play(stage, a_round("guest"), seconds=5, seed=SEED)
     told = [f"{each} past the cache" for each in ("once read", *patterns("guest"))]
     assert notes.done == ["once write past the cache", *dropped, *told]

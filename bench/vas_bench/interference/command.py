@@ -148,7 +148,7 @@ def _target(
     # A client of a real site need not load the lab.
     from vas_bench.interference.lab_target import LabTarget
 
-    return LabTarget(request, hosts or _HOSTS, image, kvm, Root())
+    return LabTarget(request=request, root=Root(), hosts=hosts or _HOSTS, image=image, kvm=kvm)
 
 
 def _expected(request: InterferenceRequest, arm: ArmName) -> Expected:

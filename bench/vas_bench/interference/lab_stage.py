@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
 from vas_bench import page_cache
 from vas_bench.interference.cgroups import GroupName, Groups
-from vas_bench.interference.fio import Clients
 from vas_bench.interference.guest.guest import AnalyticsGuest
-from vas_bench.interference.load import in_a_loop
-from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
+from vas_bench.interference.patterns import EMULATED, ArmName
+from vas_bench.interference.target import TargetStage
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.control import ControlRequest
 from vas_lab.hadoop.daemons import node_manager
 from vas_lab.lab import Lab
-from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import TeraSort
-from vas_yarn.jobs.trees import inside, remove_tree
 
-DIRECTORY = "/interference"
-_CLIENTS = f"{DIRECTORY}/clients"
 # The arm says where YARN runs; clients are always the storage server's.
 _GROUP_OF: dict[ArmName, GroupName] = {
     "alone": "server",
@@ -33,28 +27,14 @@ _GROUP_OF: dict[ArmName, GroupName] = {
 }
 
 
-@dataclass(frozen=True)
-class LabStage:
-    """A `TargetStage` in a lab. The emulated guest, if any, has a second cgroup as its host."""
+@dataclass(frozen=True, kw_only=True)
+class LabStage(TargetStage):
+    """A stage in a lab. The emulated guest, if any, has a second cgroup as its host."""
 
-    lab: Lab
+    place: Lab
     groups: Groups
-    files_bytes: int
-    job: TeraSort
-    system: Arm
     root: Root
     guest: AnalyticsGuest | None = None
-
-    @property
-    def clients(self) -> Clients:
-        """The clients' files, below the lab's mount of Lustre."""
-        return Clients(str(inside(self.lab, _CLIENTS)), self.files_bytes)
-
-    def prepare(self) -> None:
-        """Makes the job's input. Raises VasError when that fails."""
-        remove_tree(self.lab, DIRECTORY)
-        self.job.generate()
-        self.lab.call(["mkdir", "-p", self.clients.directory])
 
     def begin(self, arm: ArmName) -> None:
         """Moves the NodeManagers to the arm's cgroup, and empties the machine's page cache."""
@@ -64,24 +44,22 @@ class LabStage:
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
         """Returns what fio printed, run as a program of the storage server's."""
         at = self.guest.groups if self.guest and arm == EMULATED else self.groups
-        entered = at.entering("server", self.lab.enter(argv))
+        entered = at.entering("server", self.place.enter(argv))
         return run(entered, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
         """Runs TeraSort during the body: in YARN, or in the emulated guest; nothing when alone."""
-        if arm == ALONE:
-            return nullcontext([])
         if arm == EMULATED:
             assert self.guest is not None, "no such arm without a guest"
             return self.guest.at_work()
-        return in_a_loop(self.job, self.system, self.lab.stop)
+        return super().beside(arm)
 
     def _node_managers(self) -> list[int]:
         """Outside of the lab, where cgroups are written. What they start is where they are."""
-        named = {node_manager(guest.name) for guest in self.lab.spec.cluster.guests()}
-        daemons = self.lab.ask(ControlRequest(ask="status")).daemons
+        named = {node_manager(guest.name) for guest in self.place.spec.cluster.guests()}
+        daemons = self.place.ask(ControlRequest(ask="status")).daemons
         inner = [it.pid for it in daemons if it.name in named and it.pid is not None]
-        return outside(self.root, self.lab.running.supervisor, inner)
+        return outside(self.root, self.place.running.supervisor, inner)
 
 
 def outside(root: Root, supervisor: int, inside: Collection[int]) -> list[int]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,22 +12,17 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from vas_bench.engine.play import Progress
-from vas_bench.engine.resume import Environment
-from vas_bench.interference import fio
 from vas_bench.interference.cgroups import made
 from vas_bench.interference.guest.guest import AnalyticsGuest, booted
 from vas_bench.interference.guest.machine import Machine, disk_bytes
-from vas_bench.interference.lab_stage import DIRECTORY, LabStage
-from vas_bench.interference.play import make_files
+from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.scope import LAB, Scope, with_guest
 from vas_bench.interference.sizes import HostSizes, sizes
-from vas_bench.interference.target import InterferenceRequest, TargetStage
-from vas_bench.results.environment import build_of_plugins, environment, lab_versions
+from vas_bench.interference.target import PREPARE, InterferenceTarget, TargetStage
+from vas_bench.results.environment import build_of_plugins, lab_versions
 from vas_bench.results.systems import ARM_OF
-from vas_core.errors import NotHere
-from vas_core.progress import Step, Steps
+from vas_core.progress import Step
 from vas_core.qemu import find_qemu
-from vas_core.root import Root
 from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_image.image import SUMS, digest_of, read_image
@@ -41,9 +35,11 @@ from vas_lab.spec import find_java
 from vas_lab.state import default_directory
 from vas_yarn.jars import find_hadoop
 from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
+from vas_yarn.jobs.trees import remove_tree
 
 _LAB = "interference"
-_START, _PREPARE = "start the lab", "make the job's input and the clients' files"
+_DIRECTORY = "/interference"
+_START = "start the lab"
 _BOOT = "boot the guest, and make its job's input"
 # The guest's host is another one: while it is paused its memory is nobody else's.
 _GUESTS_HOST = "vas-interference-guest"
@@ -51,15 +47,13 @@ _GUESTS_HOST = "vas-interference-guest"
 _COPIES = 4
 
 
-@dataclass(frozen=True)
-class LabTarget:
-    """An `InterferenceTarget`. `image` is the directory of the image that a guest boots."""
+@dataclass(frozen=True, kw_only=True)
+class LabTarget(InterferenceTarget):
+    """A lab as the target. `image` is the directory of the image that a guest boots."""
 
-    request: InterferenceRequest
     hosts: int
     image: Path | None
     kvm: bool
-    root: Root
 
     @property
     def scope(self) -> Scope:
@@ -72,9 +66,10 @@ class LabTarget:
         found = sizes(self.hosts, os.cpu_count() or 1)
         return replace(found, files_bytes=self.request.files) if self.request.files else found
 
-    def environment(self) -> Environment:
-        """Returns the machine as it is now."""
-        return environment(self.root)
+    @property
+    def state(self) -> Path:
+        """The directory of the lab."""
+        return default_directory(_LAB)
 
     def settings(self) -> dict[str, JsonValue]:
         """Returns sizes, versions, builds."""
@@ -101,25 +96,20 @@ class LabTarget:
 
     def steps(self) -> Sequence[Step]:
         """Returns the steps before the first round, with their seconds on two quiet cores."""
-        gib = self.request.size / (1 << 30)
-        boot = [Step(_BOOT, 240 + 300 * gib)] if self.image else []
-        return [Step(_START, 25), Step(_PREPARE, 15 + 25 * gib), *boot]
+        seconds = 240 + 300 * self.request.size / (1 << 30)
+        boot = [Step(_BOOT, seconds)] if self.image else []
+        return [Step(_START, 25), *super().steps(), *boot]
 
     def check(self) -> None:
         """Raises NotHere without the programs, BadInput without room on the disk."""
-        if shutil.which(fio.PROGRAM) is None:
-            raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
+        super().check()
         size, more = self.request.size + self.sizes.files_bytes, 0
         if self.image:
             read_image(self.image)
             find_qemu()
             check_memory(self.hosts, available_memory(self.root) - self.sizes.guest_bytes)
             more = disk_bytes(self.request.size)
-        check_disk(free_bytes(self._directory) - more, size=size, copies=_COPIES)
-
-    def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
-        """Returns progress whose times are kept with the lab."""
-        return Steps.show(steps, self._directory / "interference-seconds.json")
+        check_disk(free_bytes(self.state) - more, size=size, copies=_COPIES)
 
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
@@ -128,13 +118,21 @@ class LabTarget:
         with ExitStack() as stack:
             groups = stack.enter_context(made(self.root, self.sizes))
             with progress.step(_START):
-                lab = Lab.start(LabOptions(state_dir=self._directory, hosts=self.hosts))
+                lab = Lab.start(LabOptions(state_dir=self.state, hosts=self.hosts))
             stack.enter_context(lab)
-            job, system = TeraSort(lab, cut, f"{DIRECTORY}/terasort"), ARM_OF[self.request.system]
-            stage = LabStage(lab, groups, self.sizes.files_bytes, job, system, self.root)
-            with progress.step(_PREPARE):
+            remove_tree(lab, _DIRECTORY)
+            stage = LabStage(
+                place=lab,
+                directory=_DIRECTORY,
+                files_bytes=self.sizes.files_bytes,
+                job=TeraSort(lab, cut, f"{_DIRECTORY}/terasort"),
+                system=ARM_OF[self.request.system],
+                give_up=lab.stop,
+                groups=groups,
+                root=self.root,
+            )
+            with progress.step(PREPARE):
                 stage.prepare()
-                make_files(stage)
             yield replace(stage, guest=self._guest(stack, progress, cut))
 
     def _guest(
@@ -143,12 +141,8 @@ class LabTarget:
         if self.image is None:
             return None
         groups = stack.enter_context(made(self.root, self.sizes, _GUESTS_HOST))
-        work = self._directory / "guest"
+        work = self.state / "guest"
         image, qemu = read_image(self.image), find_qemu()
         machine = Machine(self.image, image, work, self.sizes, cut, qemu, self.kvm)
         with progress.step(_BOOT):
             return stack.enter_context(booted(machine, groups))
-
-    @property
-    def _directory(self) -> Path:
-        return default_directory(_LAB)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 
 from vas_bench.engine.observe import Observation
 from vas_bench.engine.play import Progress
 from vas_bench.engine.rounds import Round
 from vas_bench.interference import fio
-from vas_bench.interference.patterns import ALONE, PATTERNS, ArmName
+from vas_bench.interference.patterns import PATTERNS, ArmName
 from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
 from vas_bench.interference.target import InterferenceTarget, TargetStage
 from vas_core.errors import VasError
 
-# Beyond what a measurement is to take: fio's start, and its files' opening.
-_SPARE_SECONDS = 120.0
-# A client that is slower than this is as good as hung.
-_SLOWEST_BYTES_PER_SECOND = 4 << 20
 _BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
-
-
-def make_files(stage: TargetStage) -> None:
-    """Makes the clients' files. Raises VasError when that fails."""
-    _fio(stage, ALONE, fio.writing_files(stage.clients))
 
 
 def play(
@@ -32,7 +22,7 @@ def play(
     """Plays one round, each pattern for `seconds`. Raises VasError when anything of it fails."""
     arm = round_.experiment.arm
     stage.begin(arm)
-    _fio(stage, arm, fio.reading_once(stage.clients))
+    stage.run_fio(arm, fio.reading_once(stage.clients))
     with stage.beside(arm) as job_seconds:
         order = patterns_of(round_, seed)
         found = {name: _measure(stage, arm, name, seconds) for name in order}
@@ -72,9 +62,4 @@ class Stages:
 def _measure(stage: TargetStage, arm: ArmName, name: str, seconds: int) -> float:
     pattern = _BY_NAME[name]
     argv = fio.measuring(stage.clients, pattern, seconds)
-    return fio.throughput(_fio(stage, arm, argv, seconds), pattern.direction)
-
-
-def _fio(stage: TargetStage, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
-    whole = stage.clients.files_bytes / _SLOWEST_BYTES_PER_SECOND
-    return stage.fio(arm, argv, seconds + whole + _SPARE_SECONDS)
+    return fio.throughput(stage.run_fio(arm, argv, seconds), pattern.direction)

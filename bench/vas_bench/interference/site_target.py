@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
 from vas_bench.engine.play import Progress
-from vas_bench.engine.resume import Environment
-from vas_bench.interference import fio
-from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import SITE, Scope
 from vas_bench.interference.site_stage import SiteStage
-from vas_bench.interference.target import InterferenceRequest, TargetStage
-from vas_bench.results.environment import environment
+from vas_bench.interference.target import (
+    PREPARE,
+    InterferenceRequest,
+    InterferenceTarget,
+    TargetStage,
+)
 from vas_bench.results.record import canonical_hash
 from vas_bench.results.systems import ARM_OF
 from vas_bench.site.claim import is_left_over, make
@@ -28,8 +28,7 @@ from vas_bench.site.nodes import Nodes
 from vas_bench.site.options import SiteOptions, check_mount, check_options
 from vas_bench.site.place import SitePlace, versions
 from vas_cluster import Cluster, load_cluster
-from vas_core.errors import BadInput, NotHere
-from vas_core.progress import Step, Steps
+from vas_core.errors import BadInput
 from vas_core.repository import state_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
@@ -38,21 +37,18 @@ from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
 _NAME = "vas-interference"
-_PREPARE = "make the job's input and the clients' files"
 _FILES_BYTES = 1 << 30
 # A job that takes longer is as good as hung.
 _LIMIT_SECONDS = 3600.0
 
 
-@dataclass(frozen=True)
-class SiteTarget:
-    """An `InterferenceTarget` that is a site. Get one by `of`."""
+@dataclass(frozen=True, kw_only=True)
+class SiteTarget(InterferenceTarget):
+    """A site as the target. Get one by `of`."""
 
-    request: InterferenceRequest
     options: SiteOptions
     cluster: Cluster
     configuration: SiteConfiguration
-    root: Root
 
     @classmethod
     def of(cls, request: InterferenceRequest, options: SiteOptions, root: Root) -> SiteTarget:
@@ -63,7 +59,8 @@ class SiteTarget:
             hint = "YARN runs in the guests"
             raise BadInput("no host has a guest", where=str(options.cluster_file), hint=hint)
         directory = options.hadoop_conf or configuration_directory()
-        return cls(request, options, cluster, SiteConfiguration.read(directory), root)
+        read = SiteConfiguration.read(directory)
+        return cls(request=request, options=options, cluster=cluster, configuration=read, root=root)
 
     @property
     def scope(self) -> Scope:
@@ -75,9 +72,10 @@ class SiteTarget:
         """The size of all the clients' files together."""
         return self.request.files or _FILES_BYTES
 
-    def environment(self) -> Environment:
-        """Returns the machine as it is now."""
-        return environment(self.root)
+    @property
+    def state(self) -> Path:
+        """The directory of this machine for what is learned of the site."""
+        return state_directory(f"interference-{self.cluster.site}")
 
     def settings(self) -> dict[str, JsonValue]:
         """Returns the site, its configuration, and versions."""
@@ -104,21 +102,12 @@ class SiteTarget:
         told = {"name": self.cluster.site, "files_bytes": self.files_bytes}
         return {"site": told | {"page_caches_emptied": self.options.drops}}
 
-    def steps(self) -> Sequence[Step]:
-        """Returns the step before the first round; its seconds are a lab's, until timed here."""
-        return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
-
     def check(self) -> None:
         """Raises BadInput unless this machine is a client of the site; VasError without YARN."""
-        if shutil.which(fio.PROGRAM) is None:
-            raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
+        super().check()
         check_mount(self.root, self.cluster)
         refuse_node(self.cluster, socket.gethostname())
         self._place(None).refuse_broken()
-
-    def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
-        """Returns a display of progress whose times are kept with the site's state."""
-        return Steps.show(steps, self._state / "interference-seconds.json")
 
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
@@ -145,31 +134,26 @@ class SiteTarget:
     def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> TargetStage:
         cut = TeraSortSizes.of(self.request.size, len(self.cluster.guests()))
         stage = SiteStage(
-            place,
-            self._directory,
-            self.files_bytes,
-            TeraSort(place, cut, f"{self._directory}/terasort"),
-            ARM_OF[self.request.system],
-            Nodes(self.cluster, self.options.reach),
-            self.options.drops,
-            lambda: os.close(wisher),
+            place=place,
+            directory=self._directory,
+            files_bytes=self.files_bytes,
+            job=TeraSort(place, cut, f"{self._directory}/terasort"),
+            system=ARM_OF[self.request.system],
+            nodes=Nodes(self.cluster, self.options.reach),
+            drops=self.options.drops,
+            give_up=lambda: os.close(wisher),
         )
-        with progress.step(_PREPARE):
+        with progress.step(PREPARE):
             stage.prepare()
-            make_files(stage)
         return stage
 
     def _place(self, wish: int | None) -> SitePlace:
-        file, temporary = self.options.cluster_file, self._state / "tmp"
+        file, temporary = self.options.cluster_file, self.state / "tmp"
         return SitePlace(self.cluster, file, self.configuration, temporary, _LIMIT_SECONDS, wish)
 
     @property
     def _directory(self) -> str:
         return str(PurePosixPath("/", self.options.directory, _NAME))
-
-    @property
-    def _state(self) -> Path:
-        return state_directory(f"interference-{self.cluster.site}")
 
 
 def refuse_node(cluster: Cluster, name: str) -> None:
