@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vas_bench.demo.arms import DEMO_ARMS, ArmResult, Done
+from vas_bench.demo.command import print_arms
 from vas_bench.demo.report import write_report
-from vas_bench.demo.views import print_arms
 from vas_bench.results.environment import environment
 from vas_bench.results.store import read_results
 from vas_core.root import Root

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from vas_bench.interference.guest import loop
-from vas_bench.interference.guest.guest import AnalyticsGuest
+from vas_bench.interference.guest.guest import AnalyticsGuest, job_seconds, parse
 from vas_bench.interference.guest.machine import (
     Machine,
     disk_bytes,
@@ -23,7 +23,6 @@ from vas_bench.interference.guest.machine import (
     seed,
 )
 from vas_bench.interference.guest.qmp import Qmp
-from vas_bench.interference.guest.said import job_seconds, parse
 from vas_bench.interference.sizes import HostSizes
 from vas_core.errors import BadInput, VasError
 from vas_image.definition import System

@@ -13,14 +13,13 @@ import pytest
 
 from vas_bench.engine.play import Progress
 from vas_bench.engine.rounds import Round
-from vas_bench.interference import lab_stage, site_stage
+from vas_bench.interference import lab_stage, site_target
 from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.patterns import PATTERN_NAMES, PATTERNS
 from vas_bench.interference.play import play
 from vas_bench.interference.rounds import InterferenceSubject, identity, patterns_of
 from vas_bench.interference.scope import LAB
-from vas_bench.interference.site_stage import SiteStage
-from vas_bench.interference.site_target import refuse_node
+from vas_bench.interference.site_target import SiteStage, refuse_node
 from vas_bench.interference.target import InterferenceRequest
 from vas_bench.results.systems import ARM_OF
 from vas_cluster import parse_cluster
@@ -126,7 +125,7 @@ class NotedGuest:
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notes:
     found = Notes(tmp_path)
     monkeypatch.setattr(lab_stage, "run", found.fio)
-    monkeypatch.setattr(site_stage, "run", found.fio)
+    monkeypatch.setattr(site_target, "run", found.fio)
     monkeypatch.setattr(
         lab_stage, "outside", lambda _root, above, inside: [above * 100 + pid for pid in inside]
     )

@@ -149,7 +149,7 @@ def test_what_a_failed_append_left_is_cut_off(
 def test_a_heavy_job_has_a_made_file_for_each_map(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: Any, main: str, kind: str
 ) -> None:
-    monkeypatch.setattr("vas_bench.run.heavy.workloads_jar", lambda: Path("/jar"))
+    monkeypatch.setattr("vas_bench.run.own_jobs.workloads_jar", lambda: Path("/jar"))
     lab = FilesLab(tmp_path, lambda _: None)
     data = WORKLOADS[workload].data(cast(Lab, lab), SIZES, "/heavy")
     data.generate()
@@ -172,7 +172,7 @@ def test_the_run_that_is_measured_has_the_jars_of_its_framework(
     name: WorkloadName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jar = tmp_path / "tez.jar"
-    monkeypatch.setattr("vas_bench.run.heavy.workloads_jar", lambda: tmp_path / "workloads.jar")
+    monkeypatch.setattr("vas_bench.run.own_jobs.workloads_jar", lambda: tmp_path / "workloads.jar")
     monkeypatch.setattr("vas_bench.run.workloads.workloads_jar", lambda: tmp_path / "w.jar")
     lab = FilesLab(tmp_path, lambda _: None)
     data = WORKLOADS[name].data(cast(Lab, lab), SIZES, "/d")

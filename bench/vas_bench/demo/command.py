@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterable
 from contextlib import ExitStack
 
 import click
 
 from vas_bench.demo.arms import (
+    DEMO_ARMS,
     START,
     WHAT_IT_SHOWS,
     ArmResult,
@@ -15,14 +18,21 @@ from vas_bench.demo.arms import (
     steps,
     with_ratios,
 )
-from vas_bench.demo.views import print_arms
 from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.program import as_called
 from vas_core.progress import Steps
+from vas_core.table import print_table
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.state import default_directory
+from vas_yarn.jobs.systems import BASE
 from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
+
+_ARM_COLUMNS = (
+    *("ARM", "MAPS", "CONTAINERS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
+    *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
+)
 
 
 def _typed(size: int, hosts: int) -> str:
@@ -89,3 +99,25 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts))}")
     if keep:
         note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
+
+
+def print_arms(results: Iterable[ArmResult]) -> None:
+    """Prints the demo's table, and explains its rows and columns."""
+    print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
+    click.echo()
+    for arm in DEMO_ARMS:
+        click.echo(_wrapped(f"{arm.name}: {arm.explanation}"))
+    click.echo(_wrapped(as_called(WHAT_IT_SHOWS)))
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, shutil.get_terminal_size().columns, subsequent_indent="  ")
+
+
+def _arm_row(arm: ArmResult) -> tuple[object, ...]:
+    started = (arm.total_maps, arm.containers_started)
+    maps = (*started, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
+    ratio = "" if arm.job_ratio is None else f"{arm.job_ratio:.2f}"
+    times = (f"{arm.job_seconds:.1f}", ratio, f"{arm.cpu_seconds:.1f}")
+    return (arm.name, *maps, share, *times, arm.checksum)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
 
 from vas_bench.interference.fio import throughput
 from vas_bench.interference.patterns import Direction
@@ -19,20 +18,6 @@ class Speeds:
 
     write: float
     read: float
-
-
-class DiskProgram(Protocol):
-    """A program that writes a file and reads it, past the page cache (O_DIRECT)."""
-
-    name: str
-
-    def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """Returns its command lines, in their order. The first one makes the file."""
-        ...
-
-    def speeds(self, printed: list[str]) -> Speeds:
-        """Returns the speeds that the commands printed. Raises VasError where they are missing."""
-        ...
 
 
 class Iozone:
@@ -61,13 +46,13 @@ class Fio:
     name = "fio"
 
     def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """Returns the command lines of a write and of a read."""
+        """Returns the command lines of a write, which makes the file, and of a read (O_DIRECT)."""
         each = [self.name, "--name=disk", f"--filename={file}", f"--size={size_bytes}"]
         each += [f"--bs={_RECORD_KIB}k", "--direct=1", "--ioengine=psync", "--output-format=json"]
         return [[*each, "--rw=write", "--end_fsync=1"], [*each, "--rw=read"]]
 
     def speeds(self, printed: list[str]) -> Speeds:
-        """Returns the speeds of the two passes."""
+        """Returns the speeds of the two passes. Raises VasError without them."""
         directions: tuple[Direction, Direction] = ("write", "read")
         write, read = (
             throughput(text, direction) for text, direction in zip(printed, directions, strict=True)
@@ -75,4 +60,6 @@ class Fio:
         return Speeds(write, read)
 
 
+DiskProgram = Iozone | Fio
+"""A program that writes a file and reads it, past the page cache."""
 PROGRAMS: tuple[DiskProgram, ...] = (Iozone(), Fio())

@@ -6,30 +6,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event as Flag
-from typing import Protocol
 
 from vas_core.polling import poll
 from vas_yarn.jobs.events import Event
-from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import OnEvent
 from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSort
 
 _START_SECONDS = 180.0
 _MAPS = ": map "
 
 
-class Repeatable(Protocol):
-    """A job that can be run as often as one likes."""
-
-    def run(self, arm: Arm, *, on_event: OnEvent) -> JobResult:
-        """Runs it once, and says how far it is. Raises VasError when it fails."""
-
-    def discard(self, arm: Arm) -> None:
-        """Removes what it wrote."""
-
-
 @contextmanager
-def in_a_loop(job: Repeatable, arm: Arm, give_up: Callable[[], None]) -> Iterator[list[float]]:
+def in_a_loop(job: TeraSort, arm: Arm, give_up: Callable[[], None]) -> Iterator[list[float]]:
     """Runs a job again and again next to the body, which begins when the first one has containers.
 
     Yields where each job's seconds come. After the body the job that then runs comes to its end;

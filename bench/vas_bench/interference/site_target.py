@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from pydantic import JsonValue
 
 from vas_bench.engine.play import Progress
+from vas_bench.interference.patterns import ArmName
 from vas_bench.interference.scope import SITE, Scope
-from vas_bench.interference.site_stage import SiteStage
 from vas_bench.interference.target import (
     PREPARE,
     InterferenceRequest,
@@ -25,10 +25,11 @@ from vas_bench.results.systems import ARM_OF
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
-from vas_bench.site.options import SiteOptions, check_mount, check_options
+from vas_bench.site.options import Drops, SiteOptions, check_mount, check_options
 from vas_bench.site.place import SitePlace, versions
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import BadInput
+from vas_core.process import run
 from vas_core.repository import state_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
@@ -40,6 +41,24 @@ _NAME = "vas-interference"
 _FILES_BYTES = 1 << 30
 # A job that takes longer is as good as hung.
 _LIMIT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteStage(TargetStage):
+    """A stage on a site, past this machine's page cache, so that the servers answer."""
+
+    nodes: Nodes
+    drops: Drops
+    direct = True
+
+    def begin(self, arm: ArmName) -> None:
+        """Empties the page caches that the user allows; an arm changes nothing else of a site."""
+        if self.drops != "none":
+            self.nodes.drop_caches(servers=self.drops == "all")
+
+    def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
+        """Returns what fio printed, run on this machine."""
+        return run(argv, timeout_seconds=timeout_seconds).stdout
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,15 +104,13 @@ def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
         )
         for pattern, arm, base in named
     ]
-    jobs = _jobs(runs) if ("guest", "host") in against else []
+    jobs = []
+    if ("guest", "host") in against:
+        jobs = [SamplePair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
     judged = judge([*pairs, *jobs])
     names = [pattern for pattern, _, _ in named]
     load = judged[len(pairs)] if jobs else None
     return InterferenceVerdict(runs, tuple(zip(names, judged, strict=False)), load)
-
-
-def _jobs(runs: Sequence[BenchRun]) -> list[SamplePair]:
-    return [SamplePair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
 
 
 def _rates(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:

@@ -55,14 +55,8 @@ def simulate(job: SimulatedJob, *, java: Path, plugins: Path) -> SimulatedPlacem
 
 
 def _arguments(job: SimulatedJob) -> list[str]:
-    given = {
-        "nodes": job.nodes,
-        "splits": job.splits,
-        "slots": job.slots,
-        "dead": job.dead,
-        "skew": job.skew,
-        "seed": job.seed,
-    }
     waits = {"node": job.node_wait_seconds, "partner": job.partner_wait_seconds}
+    names = ("nodes", "splits", "slots", "dead", "skew", "seed")
+    given = {name: getattr(job, name) for name in names}
     given |= {f"{name}-wait-ms": round(s * _MILLIS) for name, s in waits.items() if s is not None}
     return [word for name, value in given.items() for word in (f"--{name}", str(value))]

@@ -81,42 +81,27 @@ def _usual(experiment: Experiment, hdfs: str = "") -> Arm:
     return ARM_OF[experiment.system]
 
 
-def configuration(
-    experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str = ""
-) -> dict[str, Any]:
-    """Returns all properties of an experiment for its run's line, without this machine's paths.
-
-    `hdfs` is the root of its lab's HDFS, used or not; empty where the lab has none.
-    """
-    own = _own(experiment, hdfs)
-    beside = {"lab_daemons": ["namenode", "datanode"]} if hdfs else {}
-    return beside | {
-        "properties": _told(experiment, own, properties),
-        "lab_properties": dict(PROFILES[experiment.jvm].lab),
-        "jvm_flags": list(JVM),
-        "page_cache": page_cache,
-    }
-
-
 def site_configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str
 ) -> dict[str, Any]:
-    """Returns an experiment's settings on a site, without the site's own; `hdfs` is the site's."""
-    own = _own(experiment, hdfs)
-    return {"properties": _told(experiment, own, properties), "page_cache": page_cache}
+    """Returns an experiment's settings for its run's line, without those of the site itself.
 
-
-def _own(experiment: Experiment, hdfs: str = "") -> Properties:
+    No path of this machine is among them. `hdfs` is the root of the site's HDFS, used or not; empty
+    where it has none.
+    """
     # The rest of what Tez is told are places.
-    return _ON_TEZ if experiment.system == "tez" else _usual(experiment, hdfs).properties
+    own = _ON_TEZ if experiment.system == "tez" else _usual(experiment, hdfs).properties
+    told = job_properties(sizes_of(experiment)) | dict(own) | _chosen(experiment, properties)
+    return {"properties": told, "page_cache": page_cache}
 
 
-def _told(experiment: Experiment, own: Properties, properties: Properties) -> dict[str, str]:
-    return {
-        **job_properties(sizes_of(experiment)),
-        **own,
-        **_chosen(experiment, properties),
-    }
+def configuration(
+    experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str = ""
+) -> dict[str, Any]:
+    """Returns an experiment's settings, as `site_configuration`, and those of its lab."""
+    daemons = {"lab_daemons": ["namenode", "datanode"]} if hdfs else {}
+    lab = {"lab_properties": dict(PROFILES[experiment.jvm].lab), "jvm_flags": list(JVM)}
+    return daemons | lab | site_configuration(experiment, properties, page_cache, hdfs=hdfs)
 
 
 def _chosen(experiment: Experiment, properties: Properties) -> dict[str, str]:

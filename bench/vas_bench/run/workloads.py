@@ -17,9 +17,8 @@ from vas_bench.run.examples import (
     sort,
     wordcount,
 )
-from vas_bench.run.heavy import heavy
+from vas_bench.run.own_jobs import heavy, workloads_jar
 from vas_bench.run.plan import WorkloadName
-from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.place import JobPlace

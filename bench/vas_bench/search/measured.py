@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from statistics import mean
 from typing import Any
 
@@ -75,11 +76,8 @@ def speed(problem: PlacementProblem, seed: int, seconds: float) -> Speed:
     All that a search evaluates counts, and the moves that it makes take their time too. The best
     of the runs is given: others' use of the CPUs only ever slows one down.
     """
-    return max((_run(problem, seed + n, seconds) for n in range(_RUNS)), key=_rate)
-
-
-def _rate(speed: Speed) -> float:
-    return speed.what_ifs_per_second
+    runs = (_run(problem, seed + n, seconds) for n in range(_RUNS))
+    return max(runs, key=attrgetter("what_ifs_per_second"))
 
 
 def _run(problem: PlacementProblem, seed: int, seconds: float) -> Speed:

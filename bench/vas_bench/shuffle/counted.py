@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vas_bench.run.workloads_jar import workloads_jar
+from vas_bench.run.own_jobs import workloads_jar
 from vas_bench.shuffle.goals import GoalRow
 from vas_core.process import run
 from vas_lab.sites import lab_site_yaml

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_bench.results.environment import build_of, lab_versions
-from vas_bench.run.workloads_jar import workloads_jar
+from vas_bench.run.own_jobs import workloads_jar
 from vas_bench.site.configuration import SiteConfiguration
 from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError

@@ -16,9 +16,7 @@ _SEED = 1
 Interval = tuple[float, float]
 
 
-def interval(
-    samples: Sequence[Sequence[float]], statistic: Callable[..., Any], *, paired: bool = False
-) -> Interval:
+def interval(samples: Sequence[Sequence[float]], statistic: Callable[..., Any]) -> Interval:
     """Returns the 95 % interval of a statistic of samples, each of two values or more.
 
     `statistic` takes them as arrays and an `axis`. Percentile, so that it never leaves what was
@@ -27,7 +25,6 @@ def interval(
     found = stats.bootstrap(
         samples,
         statistic,
-        paired=paired,
         vectorized=True,
         confidence_level=CONFIDENCE,
         n_resamples=_RESAMPLES,

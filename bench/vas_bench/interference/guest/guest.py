@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from vas_bench.interference.cgroups import Groups
 from vas_bench.interference.guest.machine import Machine, overlay_argv, qemu_argv, seed
 from vas_bench.interference.guest.qmp import Qmp
-from vas_bench.interference.guest.said import GuestMessage, job_seconds, parse
+from vas_core.documents import parse_json
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
@@ -26,6 +29,33 @@ _END_SECONDS = 20.0
 _CONSOLE_BYTES = 3000
 # It must not live longer than whoever would end it.
 _TIED = ("setpriv", "--pdeathsig", "KILL")
+
+
+class GuestMessage(BaseModel):
+    """A line of `loop.py`: seconds are of the guest's own clock, which a pause stops too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    at: Literal["up", "made", "maps", "ended", "failed"]
+    seconds: float = 0.0
+    why: str = ""
+
+
+def parse(text: str) -> list[GuestMessage]:
+    """Returns the messages of all whole lines. Raises BadInput for a line of something else."""
+    whole = text[: text.rfind("\n") + 1].splitlines()
+    hint = "look at the guest's console"
+    return [
+        parse_json(
+            line.encode(), GuestMessage, kind="word of the guest's", where="guest", hint=hint
+        )
+        for line in whole
+    ]
+
+
+def job_seconds(said: list[GuestMessage]) -> list[float]:
+    """Returns the seconds of the jobs that ended."""
+    return [each.seconds for each in said if each.at == "ended"]
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,34 @@
-"""The four jobs of the dissertation's 5.2.8 whose maps leave much to shuffle, on made input."""
+"""The project's own jobs: their jar, and those of the dissertation's 5.2.8 that shuffle much."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from vas_bench.run.examples import Example
-from vas_bench.run.workloads_jar import workloads_jar
+from vas_core.errors import NotHere
+from vas_core.repository import REPOSITORY
 from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.terasort import TeraSortSizes, job_properties
 
 _GENERATOR = "org.vas.workloads.data.Generate"
 _PROGRAMS = "org.vas.workloads.heavy"
 _SEED = 1
+_WORKLOADS = REPOSITORY / "yarn-plugins/workloads/target"
+
+
+def workloads_jar() -> Path:
+    """Returns the jar of the project's own jobs. Raises NotHere before it is built."""
+    found = sorted(_WORKLOADS.glob("vas-workloads-*.jar"))
+    if not found:
+        raise NotHere(
+            "the workloads are not built", where=str(_WORKLOADS), hint="run `./vas build`"
+        )
+    return found[-1]
 
 
 def heavy(program: str, kind: str) -> Callable[[JobPlace, TeraSortSizes, str], Example]:
-    """Returns what makes the job `program`, on input of a kind, a file of it for each map."""
+    """Returns a maker of the job `program`; its input is of a kind, and has a file for each map."""
 
     def job(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
         jar = str(workloads_jar())
