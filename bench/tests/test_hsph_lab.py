@@ -13,7 +13,7 @@ import pytest
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.phase_work import PhaseWork
-from vas_bench.hsph.play import HsphRequest, played
+from vas_bench.hsph.session import HsphRequest, played
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import ARM_OF
 from vas_bench.run.experiments import Experiment

@@ -19,9 +19,15 @@ from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.energy import EnergyMeter, RaplZone, joules_between, read_zones
 from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phase_work import check_data
-from vas_bench.hsph.play import is_done
 from vas_bench.hsph.record import WORKLOAD, hsph_identity, results_of
-from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, play_once, step_name
+from vas_bench.hsph.session import (
+    RUNS,
+    HsphSession,
+    expected_seconds,
+    is_done,
+    play_once,
+    step_name,
+)
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import experiments

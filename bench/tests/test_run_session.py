@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, play_all
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, key_of
@@ -96,7 +97,8 @@ def play(
     shown: io.StringIO | None = None,
 ) -> Played[Experiment]:
     start = datetime(2026, 1, 1, tzinfo=UTC)
-    session = Session(site, HERE, "p", "vas bench run p.yaml", lambda: later(start, site))
+    command, now = "vas bench run p.yaml", lambda: later(start, site)
+    session = Session(site, Observer("p", command, HERE, site.environment, now))
     steps = Steps(
         [Step(round_.title, 1.0) for round_ in drawn],
         Path("none"),

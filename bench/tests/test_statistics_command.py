@@ -12,7 +12,7 @@ from made_up_runs import made_up_results, made_up_run
 from vas_bench.csvfile import parse_table
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.statistics.table import samples_of
+from vas_bench.statistics.samples import samples_of
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget
 from vas_bench.engine.rounds import Round, RunIdentity, key_of
 from vas_bench.results.record import BenchRun, Validation
@@ -114,7 +115,7 @@ def finder(
         for point in (searched.baseline, *searched.candidates)
     }
     trials = Trials(
-        Session(site, HERE, of.name, "vas bench tune p.yaml").play,
+        Session(site, Observer(of.name, "vas bench tune p.yaml", HERE, site.environment)).play,
         keep,
         Path(mkdtemp()) / "learned.json",
         {key_of(r): r for r in done},
@@ -250,7 +251,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
 
 def stages(of: TunePlan) -> list[list[Round[Experiment]]]:
     made = finder(of, MadeUp(one_is_better))
-    return planned(of, made.space, made.identities)
+    return list(planned(of, made.space, made.identities).values())
 
 
 def test_what_is_planned_is_what_runs() -> None:

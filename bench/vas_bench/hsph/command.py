@@ -18,9 +18,9 @@ from vas_bench.hsph.metric import (
     HsphResult,
     compared,
 )
-from vas_bench.hsph.play import HsphRequest, played, steps
 from vas_bench.hsph.price import PriceList, price_list
 from vas_bench.hsph.record import results_of
+from vas_bench.hsph.session import HsphRequest, played, steps
 from vas_bench.options import budget_option, dry_run_option, read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, note_left, play_shown
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, runs_of
@@ -55,7 +56,8 @@ def conduct(
     left = left_to_do(rounds, store.content, here, file=where, resume=resume)
     if not left:
         return Played((), ())
-    play, guessed = Session(site, here, site.plan.name, command).play, estimates(left)
+    observer = Observer(site.plan.name, command, here, site.environment)
+    play, guessed = Session(site, observer).play, estimates(left)
     try:
         limit = Budget(budget)
         return play_shown(

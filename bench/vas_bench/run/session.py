@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Protocol
 
 from vas_bench.engine.observe import Observation, Observer, failure
@@ -61,13 +60,10 @@ class RunSite(Protocol):
 
 @dataclass(frozen=True)
 class Session:
-    """One session of a plan. Runs in another environment than `reference` are INVALID."""
+    """One session of a plan: its site, and what its runs have in common."""
 
     site: RunSite
-    reference: Environment
-    name: str
-    command: str
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    observer: Observer
 
     def play(self, round_: Round[Experiment]) -> BenchRun:
         """Runs an experiment and checks its output.
@@ -78,10 +74,7 @@ class Session:
         self.site.up(it)
         self.site.prepare(it)
         self.site.drop_caches()
-        observer = Observer(
-            self.name, self.command, self.reference, self.site.environment, self.now
-        )
-        return observer.observe(round_, lambda: self._observed(it))
+        return self.observer.observe(round_, lambda: self._observed(it))
 
     def _observed(self, experiment: Experiment) -> Observation:
         seen = Observation()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -138,8 +138,8 @@ def cached(seen: Iterable[NodeCounts]) -> dict[str, float]:
     return {"page_cache_bytes": float(sum(known))} if known else {}
 
 
-def _machines(seen: Iterable[NodeCounts]) -> Iterator[NodeCounts]:
-    yield from {node.machine: node for node in seen}.values()
+def _machines(seen: Iterable[NodeCounts]) -> Iterable[NodeCounts]:
+    return {node.machine: node for node in seen}.values()
 
 
 def _microseconds(node: NodeCounts) -> int:

@@ -13,9 +13,8 @@ from vas_bench.csvfile import read_table
 from vas_bench.statistics.bootstrap import Interval
 from vas_bench.statistics.compare import ArmDifference, compare
 from vas_bench.statistics.gain import BetterDirection
-from vas_bench.statistics.runs import is_results, read_samples
+from vas_bench.statistics.samples import is_results, read_samples, samples_of
 from vas_bench.statistics.summary import Summary, summary
-from vas_bench.statistics.table import samples_of
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput
 from vas_core.table import print_table

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget
 from vas_bench.engine.resume import check_content, check_environments
 from vas_bench.engine.rounds import RunIdentity, key_of
@@ -121,7 +122,7 @@ def _found(
         check_environments(ours, here, file=target)
         command = shlex.join(["vas", "bench", "tune", f"{plan.name}.yaml"])
         trials = Trials(
-            Session(site, here, plan.name, command).play,
+            Session(site, Observer(plan.name, command, here, site.environment)).play,
             store.append,
             site.learned,
             {key_of(run): run for run in ours if run.invalid is None},
@@ -137,28 +138,21 @@ def _say(plan: TunePlan, searched: Space, as_json: bool) -> None:
     points = (searched.baseline, *searched.candidates)
     identities = {point: RunIdentity(experiment(plan, point), {}, {}) for point in points}
     stages = planned(plan, searched, identities)
-    seconds = [sum(estimated_seconds(each)) for each in stages]
-    titles = [_title(number, len(stages)) for number in range(len(stages))]
+    seconds = {stage: sum(estimated_seconds(drawn)) for stage, drawn in stages.items()}
     if as_json:
         found = [
-            {"stage": title, "runs": len(drawn), "seconds": round(each)}
-            for title, drawn, each in zip(titles, stages, seconds, strict=True)
+            {"stage": stage, "runs": len(drawn), "seconds": round(seconds[stage])}
+            for stage, drawn in stages.items()
         ]
         print_json({**space_as_json(searched), "stages": found})
         return
     for point in searched.candidates:
         click.echo(searched.name(point))
     click.echo()
-    columns = zip(titles, stages, seconds, strict=True)
-    print_table(("STAGE", "RUNS", "SECONDS"), ((t, len(s), f"{e:.0f}") for t, s, e in columns))
-    total = format_duration(sum(seconds))
-    note(f"{counted(sum(map(len, stages)), 'run')}, about {total} on two quiet cores (estimated)")
-
-
-def _title(number: int, stages: int) -> str:
-    if number == 0:
-        return "warm-up"
-    return "confirm" if number == stages - 1 else f"rung {number}"
+    lines = ((stage, len(drawn), f"{seconds[stage]:.0f}") for stage, drawn in stages.items())
+    print_table(("STAGE", "RUNS", "SECONDS"), lines)
+    total, runs = format_duration(sum(seconds.values())), sum(map(len, stages.values()))
+    note(f"{counted(runs, 'run')}, about {total} on two quiet cores (estimated)")
 
 
 def _written(plan: TunePlan, found: TuneResult, target: Path) -> Path | None:

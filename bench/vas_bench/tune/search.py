@@ -159,18 +159,19 @@ def rounds_of(
 
 def planned(
     plan: TunePlan, space: Space, identities: Mapping[TunePoint, RunIdentity[Experiment]]
-) -> list[list[Round[Experiment]]]:
-    """Returns the rounds of every stage if nothing fails, as if the first candidates went on."""
+) -> dict[str, list[Round[Experiment]]]:
+    """Returns stage -> rounds if nothing fails, as if the first candidates went on."""
     base = identities[space.baseline]
     those = [identities[point] for point in space.candidates]
-    stages, before = [rounds_of([base], plan.warm_up, 0, plan.seed, search=True)], 0
-    for contenders, runs in sizes(
+    stages, before = {"warm-up": rounds_of([base], plan.warm_up, 0, plan.seed, search=True)}, 0
+    rungs = sizes(
         len(those),
         runs=plan.search.runs,
         keep_one_in=plan.search.keep_one_in,
         finalists=plan.confirm.finalists,
-    ):
-        stages.append(rounds_of(those[:contenders], runs, before, plan.seed, search=True))
-        before += runs
+    )
+    for number, (contenders, runs) in enumerate(rungs, 1):
+        drawn = rounds_of(those[:contenders], runs, before, plan.seed, search=True)
+        stages[f"rung {number}"], before = drawn, before + runs
     last = [base, *those[: plan.confirm.finalists]]
-    return [*stages, rounds_of(last, plan.confirm.rounds, 0, plan.seed, search=False)]
+    return stages | {"confirm": rounds_of(last, plan.confirm.rounds, 0, plan.seed, search=False)}
