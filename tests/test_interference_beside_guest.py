@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.interference.patterns import PATTERN_NAMES
+from vas_bench.interference.scope import PATTERN_NAMES
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab.procfs import processes

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from vas_bench.interference.patterns import PATTERN_NAMES
+from vas_bench.interference.scope import PATTERN_NAMES
 from vas_bench.interference.scope import LAB
 
 pytestmark = [

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from vas_bench.interference.patterns import PATTERN_NAMES
+from vas_bench.interference.scope import PATTERN_NAMES
 from vas_core.process import Completed
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab

@@ -18,14 +18,24 @@ from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.interference import fio
 from vas_bench.interference.lab_stage import outside
 from vas_bench.interference.load import in_a_loop
-from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, ArmName, paper
 from vas_bench.interference.rounds import (
     InterferenceSubject,
     identity,
     observed,
     patterns_of,
 )
-from vas_bench.interference.scope import LAB, SITE, Scope, with_guest
+from vas_bench.interference.scope import (
+    ALONE,
+    EMULATED,
+    LAB,
+    PATTERN_NAMES,
+    PATTERNS,
+    SITE,
+    ArmName,
+    Scope,
+    paper,
+    with_guest,
+)
 from vas_bench.interference.sizes import sizes
 from vas_bench.interference.target import InterferenceRequest
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict

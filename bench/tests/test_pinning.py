@@ -17,9 +17,17 @@ from scipy import stats
 from vas_bench.engine.rounds import draw_rounds
 from vas_bench.pinning import tuning
 from vas_bench.pinning.conduct import PinningResult, identity
-from vas_bench.pinning.design import BASE, PinningArm, arms, questions
+from vas_bench.pinning.design import (
+    BASE,
+    PinningAnswer,
+    PinningArm,
+    arms,
+    contrast,
+    corrected,
+    questions,
+    spread,
+)
 from vas_bench.pinning.figure import draw_arms
-from vas_bench.pinning.statistics import PinningAnswer, contrast, corrected, spread
 from vas_bench.pinning.workload import Pipeline, kept_on, last_number
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.statistics.summary import summary

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from vas_bench.interference.fio import throughput
-from vas_bench.interference.patterns import Direction
+from vas_bench.interference.scope import Direction
 from vas_core.errors import VasError
 
 _RECORD_KIB = 1024

@@ -1,25 +1,56 @@
-"""Plays rounds one after another: budget, time left, INVALID runs, and when to stop."""
+"""Plays rounds one after another: estimates, budget, INVALID runs, and when to stop."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol
+from typing import Generic, NamedTuple, Protocol
 
-from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.rounds import Round, S
 from vas_bench.results.record import BenchRun
 from vas_core.cli import note
 from vas_core.errors import VasError
-from vas_core.progress import Steps
+from vas_core.progress import Step, Steps
 from vas_core.shown import counted
 
 AGAIN = "mend that, then go on by --resume"
 _MOST_FAILURES_IN_A_ROW = 3
+
+
+class Expected(NamedTuple):
+    """Seconds of what comes before a run, such as a lab's start, and of the run with its check.
+
+    They are a guess, until the same subject has run here.
+    """
+
+    before: float
+    run: float
+
+
+class Estimates(Generic[S]):
+    """The seconds of each round: as guessed, or as runs of its subject took."""
+
+    def __init__(self, rounds: Iterable[Round[S]], guessed: Iterable[Expected]) -> None:
+        self._expected = dict(zip((each.key for each in rounds), guessed, strict=True))
+        self._took: dict[str, float] = {}
+
+    def of(self, round_: Round[S]) -> float:
+        """Returns the seconds that a round will take."""
+        before, run = self._expected[round_.key]
+        return before + self._took.get(round_.identity.hash, run)
+
+    def took(self, round_: Round[S], seconds: float) -> None:
+        """Remembers the seconds of a round; what was guessed before its run is not the run's."""
+        before, _ = self._expected[round_.key]
+        self._took[round_.identity.hash] = max(0.0, seconds - before)
+
+    def steps(self, rounds: Sequence[Round[S]]) -> list[Step]:
+        """Returns the rounds as steps of a progress display."""
+        return [Step(each.title, self.of(each)) for each in rounds]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observation, Observer
-from vas_bench.engine.play import Budget, Played, Quiet, StopRule, play_all
+from vas_bench.engine.play import Budget, Estimates, Expected, Played, Quiet, StopRule, play_all
 from vas_bench.engine.resume import Environment, changes
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.hsph.energy import EnergyMeter

@@ -9,13 +9,21 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Played, Quiet, note_left, play_all, refuse_invalid
+from vas_bench.engine.play import (
+    Budget,
+    Estimates,
+    Expected,
+    Played,
+    Quiet,
+    note_left,
+    play_all,
+    refuse_invalid,
+)
 from vas_bench.engine.rounds import Round, missing, runs_of
-from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.play import Stages
 from vas_bench.interference.rounds import InterferenceSubject, identity
+from vas_bench.interference.scope import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from vas_bench.interference.patterns import Direction, Pattern
+from vas_bench.interference.scope import Direction, Pattern
 from vas_core.errors import VasError
 
 PROGRAM = "fio"

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
-from vas_bench import page_cache
 from vas_bench.interference.cgroups import GroupName, Groups
 from vas_bench.interference.guest.guest import AnalyticsGuest
-from vas_bench.interference.patterns import EMULATED, ArmName
+from vas_bench.interference.scope import EMULATED, ArmName
 from vas_bench.interference.target import TargetStage
+from vas_bench.run.counters import drop_page_cache
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
@@ -39,7 +39,7 @@ class LabStage(TargetStage):
     def begin(self, arm: ArmName) -> None:
         """Moves the NodeManagers to the arm's cgroup, and empties the machine's page cache."""
         self.groups.move(_GROUP_OF[arm], self._node_managers())
-        page_cache.drop(self.root)
+        drop_page_cache(self.root)
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
         """Returns what fio printed, run as a program of the storage server's."""

@@ -8,8 +8,8 @@ from vas_bench.engine.observe import Observation
 from vas_bench.engine.play import Progress
 from vas_bench.engine.rounds import Round
 from vas_bench.interference import fio
-from vas_bench.interference.patterns import PATTERNS, ArmName
 from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
+from vas_bench.interference.scope import PATTERNS, ArmName
 from vas_bench.interference.target import InterferenceTarget, TargetStage
 from vas_core.errors import VasError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import ArmSubject, Round, RunIdentity
-from vas_bench.interference.patterns import PATTERN_NAMES, ArmName
+from vas_bench.interference.scope import PATTERN_NAMES, ArmName
 from vas_bench.interference.target import InterferenceRequest
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun, Parameter

@@ -12,8 +12,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import JsonValue
 
 from vas_bench.engine.play import Progress
-from vas_bench.interference.patterns import ArmName
-from vas_bench.interference.scope import SITE, Scope
+from vas_bench.interference.scope import SITE, ArmName, Scope
 from vas_bench.interference.target import (
     PREPARE,
     InterferenceRequest,

@@ -16,8 +16,7 @@ from vas_bench.engine.play import Progress
 from vas_bench.engine.resume import Environment
 from vas_bench.interference.fio import PROGRAM, Clients, writing_files
 from vas_bench.interference.load import in_a_loop
-from vas_bench.interference.patterns import ALONE, ArmName
-from vas_bench.interference.scope import Scope
+from vas_bench.interference.scope import ALONE, ArmName, Scope
 from vas_bench.results.environment import environment
 from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps

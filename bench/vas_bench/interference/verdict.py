@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, ArmName, paper
 from vas_bench.interference.rounds import as_json as run_as_json
 from vas_bench.interference.rounds import job_seconds_of, rate_of
+from vas_bench.interference.scope import ALONE, EMULATED, PATTERN_NAMES, ArmName, paper
 from vas_bench.results.record import BenchRun
 from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
 from vas_bench.statistics.gain import BetterDirection

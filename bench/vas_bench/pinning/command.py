@@ -13,17 +13,15 @@ import click
 from pydantic import JsonValue
 
 from vas_affinity.options import cpus_here
-from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, note_left, play_shown, refuse_invalid
+from vas_bench.engine.play import Budget, Estimates, Expected, note_left, play_shown, refuse_invalid
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import Round, missing, runs_of
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pinning import tuning
 from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
-from vas_bench.pinning.design import FEWEST_RUNS, arms
+from vas_bench.pinning.design import FEWEST_RUNS, PinningAnswer, arms
 from vas_bench.pinning.figure import draw_arms
-from vas_bench.pinning.statistics import PinningAnswer
 from vas_bench.pinning.workload import (
     PinningWorkload,
     Pipeline,

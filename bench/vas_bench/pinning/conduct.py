@@ -13,8 +13,7 @@ from typing import Any
 from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import ArmSubject, RunIdentity
 from vas_bench.pinning import tuning
-from vas_bench.pinning.design import PinningArm, arms, questions
-from vas_bench.pinning.statistics import PinningAnswer
+from vas_bench.pinning.design import PinningAnswer, PinningArm, arms, questions
 from vas_bench.pinning.workload import PinningWorkload
 from vas_bench.results.measures import PINNING
 from vas_bench.results.record import BenchRun

@@ -9,7 +9,7 @@ from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.page import all_findings
 from vas_bench.report.scaling import Scaling
 from vas_bench.usl.fit import Fit
-from vas_bench.usl.law import DERIVED
+from vas_bench.usl.law import COEFFICIENTS, DERIVED
 
 
 def as_json(facts: ReportFacts) -> dict[str, Any]:
@@ -66,5 +66,5 @@ def _scaling(scaling: Scaling) -> dict[str, Any]:
 
 
 def _fit(fit: Fit) -> dict[str, Any]:
-    figures = {name: getattr(fit.law, name) for name in ("sigma", "kappa", "gamma", *DERIVED)}
+    figures = {name: getattr(fit.law, name) for name in (*COEFFICIENTS, *DERIVED)}
     return {"name": fit.way} | figures | {"extrapolated": fit.unseen()}

@@ -42,7 +42,6 @@ class Section:
     """A part of the page under one heading."""
 
     title: str
-    texts: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[ReportTable, ...] = ()
 
@@ -96,13 +95,13 @@ def all_findings(facts: ReportFacts) -> tuple[ReportFinding, ...]:
 
 def _comparison(comparison: Comparison, number: int) -> Section:
     figures = tuple(figures_of(comparison, number))
-    return Section(case_words(comparison.case), (), figures, (_measures(comparison),))
+    return Section(case_words(comparison.case), figures, (_measures(comparison),))
 
 
 def _scaling(scaling: Scaling, number: int) -> Section:
     figure, fits = scaling_figure(scaling, number), fits_table(scaling)
     tables = (fits,) if len(fits.columns) > 1 else ()
-    return Section(scaling_words(scaling), (), (figure,), tables)
+    return Section(scaling_words(scaling), (figure,), tables)
 
 
 def _measures(comparison: Comparison) -> ReportTable:
@@ -136,7 +135,7 @@ def _invalid(runs: Sequence[BenchRun]) -> Section:
         for run in runs
     )
     table = ReportTable("INVALID runs", ("run", "time (UTC)", "workload", "system", "why"), rows)
-    return Section("Runs that were not counted", (), (), (table,))
+    return Section("Runs that were not counted", (), (table,))
 
 
 def _systems(facts: ReportFacts) -> ReportTable:

@@ -12,11 +12,11 @@ from vas_bench.report.summary import ReportFinding
 from vas_bench.report.words import case_words
 from vas_bench.results.systems import NAME_OF
 from vas_bench.usl.fit import Fit
-from vas_bench.usl.law import DERIVED
+from vas_bench.usl.law import COEFFICIENTS, DERIVED
 from vas_bench.usl.picture import through
 from vas_core.svg import number_text
 
-_ROWS = ("sigma", "kappa", "gamma", *DERIVED)
+_ROWS = (*COEFFICIENTS, *DERIVED)
 
 
 def scaling_words(scaling: Scaling) -> str:

@@ -1,4 +1,4 @@
-"""Counters of the machine besides the job's: block device, interfaces, page cache."""
+"""The machine's counters besides the job's, and its page cache, which may be emptied too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_core.errors import NotHere
 from vas_core.root import Root
 
 _SECTOR_BYTES = 512  # in this file, whatever the device's own is (Documentation/block/stat.rst)
+_DROP = "proc/sys/vm/drop_caches"
 _CACHED = re.compile(r"^Cached:\s*(\d+) kB$", re.MULTILINE)
 
 
@@ -70,3 +72,22 @@ def page_cache(root: Root) -> dict[str, float]:
     """Returns the size of this machine's page cache now."""
     found = cached_bytes(root.read("proc/meminfo") or "")
     return {} if found is None else {"page_cache_bytes": float(found)}
+
+
+def may_drop_page_cache(root: Root) -> bool:
+    """Tells whether this process may empty the machine's page cache."""
+    return os.access(root.path(_DROP), os.W_OK)
+
+
+def drop_page_cache(root: Root, *, hint: str = "run as root of the machine") -> None:
+    """Writes dirty pages, then empties the page cache.
+
+    Raises NotHere, with the hint, if it may not. The cache is the whole machine's: whatever else
+    runs there reads again.
+    """
+    os.sync()
+    try:
+        root.path(_DROP).write_text("1\n")
+    except OSError as refused:
+        what = f"the page cache cannot be emptied: {refused.strerror}"
+        raise NotHere(what, where=f"/{_DROP}", hint=hint) from refused

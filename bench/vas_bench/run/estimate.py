@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vas_bench.engine.estimates import Estimates, Expected
+from vas_bench.engine.play import Estimates, Expected
 from vas_bench.engine.rounds import Round
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.workloads import WORKLOADS

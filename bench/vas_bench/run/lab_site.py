@@ -10,9 +10,15 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.page_cache import drop, may_drop
 from vas_bench.results.environment import build_of, environment, lab_versions
-from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
+from vas_bench.run.counters import (
+    Counters,
+    drop_page_cache,
+    may_drop_page_cache,
+    network_counters,
+    page_cache,
+    read_device,
+)
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
 from vas_bench.run.measures import job_measures
@@ -65,7 +71,7 @@ class LabSite(PlannedSite):
         super().__init__(plan, say)
         self._directory = directory
         self._up: Up | None = None
-        self._drops = plan.drop_caches and may_drop(self._root)
+        self._drops = plan.drop_caches and may_drop_page_cache(self._root)
         self._versions: dict[str, str] = {}
 
     @property
@@ -134,7 +140,7 @@ class LabSite(PlannedSite):
     def drop_caches(self) -> None:
         """Writes dirty pages, and empties the page cache where the kernel lets us."""
         if self._drops:
-            drop(self._root, hint="set drop_caches: false")
+            drop_page_cache(self._root, hint="set drop_caches: false")
         else:
             os.sync()
 

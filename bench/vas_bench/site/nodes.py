@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from vas_bench.run.counters import Counters, cached_bytes, device_counters
+from vas_bench.run.counters import Counters, cached_bytes, device_counters, network_counters
 from vas_cluster import Cluster
 from vas_core.errors import BadInput, VasError
 from vas_core.process import run
@@ -118,10 +118,9 @@ def counted(seen: Sequence[NodeCounts], devices: Iterable[str]) -> Counters:
     """Returns sums: CPU of each machine once, network and metadata requests of each node."""
     total: Counter[str] = Counter()
     for node in seen:
-        for device, counts in parse_counters(node.files.get(_NETWORK, "")).items():
-            if device != "lo":
-                total[f"network_received_bytes/{device}"] += counts["rx_bytes"]
-                total[f"network_sent_bytes/{device}"] += counts["tx_bytes"]
+        found = parse_counters(node.files.get(_NETWORK, ""))
+        interfaces = ((d, c["rx_bytes"], c["tx_bytes"]) for d, c in found.items() if d != "lo")
+        total.update(network_counters(interfaces))
         for requests in _REQUESTS.findall(node.mdc):
             total["metadata_requests"] += int(requests)
     for machine in _machines(seen):

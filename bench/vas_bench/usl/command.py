@@ -17,7 +17,7 @@ from vas_bench.report.scaling_figure import scaling_words
 from vas_bench.results.groups import grouped
 from vas_bench.usl.diagnosis import UslDiagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
-from vas_bench.usl.law import DERIVED, Law
+from vas_bench.usl.law import COEFFICIENTS, DERIVED, Law
 from vas_bench.usl.picture import picture, shown_fit
 from vas_bench.usl.points import ScalingPoint, points_of
 from vas_core.cli import json_option, note, print_json
@@ -26,8 +26,7 @@ from vas_core.files import write_atomically
 from vas_core.table import print_table
 from vas_yarn.jobs.systems import System
 
-_COEFFICIENTS = ("sigma", "kappa", "gamma")
-_FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
+_FIGURES = (*COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
 
 
 @click.command()
@@ -171,7 +170,7 @@ def as_json_document(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> dict
 
 
 def _fit(fit: Fit) -> dict[str, Any]:
-    intervals = {name: fit.interval(name) for name in (*_COEFFICIENTS, *DERIVED)}
+    intervals = {name: fit.interval(name) for name in (*COEFFICIENTS, *DERIVED)}
     ends = {name: [_finite(end) for end in it] for name, it in intervals.items() if it}
     measured = {"n": fit.n, "rmse": fit.rmse, "p_min": fit.smallest, "p_max": fit.largest}
     derived = {"extrapolated": fit.unseen(), "intervals": ends}
@@ -189,7 +188,7 @@ def _rows(fits: Sequence[Fit]) -> list[tuple[str, ...]]:
 
 def _cell(fit: Fit, name: str) -> str:
     text = _number(getattr(fit.law, name))
-    ends = fit.interval(name) if name in (*_COEFFICIENTS, *DERIVED) else None
+    ends = fit.interval(name) if name in (*COEFFICIENTS, *DERIVED) else None
     if ends:
         text += f" ({' to '.join(_number(_finite(end)) or 'no end' for end in ends)})"
     return f"{text} *" if name in fit.unseen() else text

@@ -86,6 +86,7 @@ class Law:
         return self.speedup(self.most_efficient) / self.most_efficient
 
 
+COEFFICIENTS = ("sigma", "kappa", "gamma")
 DERIVED = ("peak", "max_speedup", "crossover", "ceiling")
 
 
