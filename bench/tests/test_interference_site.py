@@ -15,8 +15,7 @@ from vas_bench.engine.play import Progress
 from vas_bench.engine.rounds import Round
 from vas_bench.interference import lab_stage, site_target
 from vas_bench.interference.lab_stage import LabStage
-from vas_bench.interference.play import play
-from vas_bench.interference.rounds import InterferenceSubject, identity, patterns_of
+from vas_bench.interference.rounds import InterferenceSubject, identity, patterns_of, play
 from vas_bench.interference.scope import LAB, PATTERN_NAMES, PATTERNS
 from vas_bench.interference.site_target import SiteStage, refuse_node
 from vas_bench.interference.target import InterferenceRequest

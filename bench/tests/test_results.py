@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from made_up_runs import made_up_results, made_up_run
 from pydantic import ValidationError
 
-from vas_bench.results.embedded import embed, embedded_lines
 from vas_bench.results.groups import RunGroup, grouped
 from vas_bench.results.measures import MEASURES
 from vas_bench.results.record import UNACCOUNTED, BenchRun, canonical_hash, close
-from vas_bench.results.store import RunStore, parse, read_results
+from vas_bench.results.store import RunStore, embed, embedded_lines, parse, read_results
 from vas_bench.run import measures
 from vas_bench.run.measures import COUNTED
 from vas_core.errors import BadInput, VasError

@@ -12,8 +12,8 @@ from made_up_jobs import a_job
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import UNACCOUNTED, close
 from vas_bench.run.measures import job_measures
+from vas_bench.run.tez import WithTez
 from vas_bench.run.tez_history import TezHistory, parse
-from vas_bench.run.tez_place import WithTez
 from vas_bench.run.times import phases_of
 from vas_cluster import parse_cluster
 from vas_core.errors import VasError

@@ -21,8 +21,7 @@ from vas_bench.engine.play import (
     refuse_invalid,
 )
 from vas_bench.engine.rounds import Round, missing, runs_of
-from vas_bench.interference.play import Stages
-from vas_bench.interference.rounds import InterferenceSubject, identity
+from vas_bench.interference.rounds import InterferenceSubject, Stages, identity
 from vas_bench.interference.scope import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget

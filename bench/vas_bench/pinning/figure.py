@@ -23,13 +23,7 @@ def draw_arms(result: PinningResult) -> Svg:
     scale = LinearScale(0, most, _LEFT, _WIDTH - _RIGHT)
     _axis(svg, scale, bottom)
     for row, (name, values) in enumerate(result.values.items()):
-        colour = PALETTE[row]
-        middle = _TOP + (row + 0.5) * _ROW
-        one = summary(values)
-        svg.text(16, middle - 2, name, size=12)
-        about = f"sd/mean {100 * one.cv:.1f} %, n = {one.n}"
-        svg.text(16, middle + 14, about, size=10, kind="muted")
-        _arm(svg, name, values, middle, scale, colour)
+        _arm(svg, name, values, _TOP + (row + 0.5) * _ROW, scale, PALETTE[row])
     svg.height = bottom + 34
     return svg
 
@@ -38,6 +32,9 @@ def _arm(
     svg: Svg, name: str, values: Sequence[float], middle: float, scale: LinearScale, colour: str
 ) -> None:
     one = summary(values)
+    svg.text(16, middle - 2, name, size=12)
+    spread = f"sd/mean {100 * one.cv:.1f} %, n = {one.n}"
+    svg.text(16, middle + 14, spread, size=10, kind="muted")
     assert one.mean_interval, "an arm has two runs or more"
     low, high = one.mean_interval
     about = f"{name}\nmean {one.mean:.1f}, 95 % {low:.1f} to {high:.1f}"

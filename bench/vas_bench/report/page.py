@@ -23,9 +23,9 @@ from vas_bench.report.scaling_figure import (
 )
 from vas_bench.report.summary import ReportFinding, findings, left_out
 from vas_bench.report.words import case_words, interval_words, value_words
-from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun
+from vas_bench.results.store import embed
 from vas_bench.results.systems import NAME_OF, SYSTEMS
 from vas_core.files import write_atomically
 from vas_core.shown import counted

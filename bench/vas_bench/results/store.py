@@ -2,28 +2,41 @@
 
 A line is written by one write and made durable before `append` returns. A writer that was killed
 can leave a part of its last line: that part is dropped, with a note. Any other line that is not a
-run is damage, which is reported by its number.
+run is damage, which is reported by its number. A report carries the same lines, in a script element
+that no browser runs.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
-from vas_bench.results.embedded import embedded_lines
 from vas_bench.results.record import BenchRun
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
 from vas_core.reading import read_limited
 from vas_core.safe_open import what_is
 
+_OPENING = '<script type="application/json" id="vas-runs">'
+_CLOSING = "</script>"
+# In a JSON string these may be written so, and then nothing in it ends the element or opens one.
+_ESCAPES = str.maketrans(
+    {
+        "<": "\\u003c",
+        ">": "\\u003e",
+        "&": "\\u0026",
+        "\u2028": "\\u2028",
+        "\u2029": "\\u2029",
+    }
+)
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
 _RUN = TypeAdapter(BenchRun)
@@ -109,6 +122,22 @@ def _first(wrong: ValidationError) -> str:
     found = wrong.errors(include_url=False, include_input=False)[0]
     key = ".".join(str(part) for part in found["loc"])
     return f"{key}: {found['msg']}" if key else found["msg"]
+
+
+def embed(runs: Sequence[BenchRun]) -> str:
+    """Returns the script element of a report with all fields of every run."""
+    lines = ",\n".join(run.model_dump_json() for run in runs)
+    return f"{_OPENING}[\n{lines.translate(_ESCAPES)}\n]{_CLOSING}"
+
+
+def embedded_lines(data: bytes) -> bytes:
+    """Returns a report's runs as lines of a file of results; any other file unchanged."""
+    start = data.find(_OPENING.encode())
+    if start < 0:
+        return data
+    end = data.index(_CLOSING.encode(), start)
+    runs = json.loads(data[start + len(_OPENING) : end])
+    return b"".join(json.dumps(run).encode() + b"\n" for run in runs)
 
 
 def read_results(

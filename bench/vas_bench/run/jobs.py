@@ -17,9 +17,8 @@ from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck, RunSite
 from vas_bench.run.systems import STOCK, sizes_of
-from vas_bench.run.tez import fetch_tez, tez_version
+from vas_bench.run.tez import WithTez, details_of, fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
-from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS
 from vas_core.errors import VasError

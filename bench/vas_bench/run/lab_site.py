@@ -25,8 +25,7 @@ from vas_bench.run.measures import job_measures
 from vas_bench.run.own_jobs import workloads_jar
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.systems import PROFILES, arm_of, configuration
-from vas_bench.run.tez import arm_on, job_properties
-from vas_bench.run.tez_place import WithTez
+from vas_bench.run.tez import WithTez, arm_on, job_properties
 from vas_bench.run.workloads import WORKLOADS
 from vas_cluster import parse_cluster
 from vas_cluster.model import Flock

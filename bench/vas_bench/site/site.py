@@ -19,8 +19,7 @@ from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.systems import arm_of, site_configuration
-from vas_bench.run.tez import arm_on, job_properties
-from vas_bench.run.tez_place import WithTez
+from vas_bench.run.tez import WithTez, arm_on, job_properties
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
