@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from vas_bench.interference.scope import PATTERN_NAMES
-from vas_bench.interference.scope import LAB
+from vas_bench.interference.scope import LAB, PATTERN_NAMES
 
 pytestmark = [
     pytest.mark.slow,

@@ -38,7 +38,7 @@ from vas_bench.interference.scope import (
 )
 from vas_bench.interference.sizes import sizes
 from vas_bench.interference.target import InterferenceRequest
-from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict
+from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, rates_of, verdict
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_core.cli import run_command
@@ -223,7 +223,7 @@ def test_six_rounds_are_the_fewest_that_can_tell() -> None:
 def test_warm_ups_are_in_no_figure_and_turns_are_sorted_by_round() -> None:
     with_warm_up = [played("host", 1, 9e9, jobs=(1.0,), warm_up=True), *reversed(session())]
     found = verdict(with_warm_up)
-    assert found.rates("random read", ALONE) == [1000.0 + n for n in range(1, 7)]
+    assert rates_of(found.runs, "random read", ALONE) == [1000.0 + n for n in range(1, 7)]
     assert verdict(session()).as_json() == found.as_json()
 
 

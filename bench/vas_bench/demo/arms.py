@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -67,7 +67,8 @@ class Done:
 class ArmResult:
     """The result of one arm. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
 
-    `job_ratio` is its job time by that of the arm `BASE`, once that one has run.
+    `job_ratio` is its job time by that of the arm `BASE`, once that one has run. `vas demo --json`
+    prints these names.
     """
 
     name: str
@@ -100,10 +101,6 @@ class ArmResult:
             checksum=done.checksum,
             containers_started=containers_started(job),
         )
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the arm as `vas demo --json` prints it."""
-        return asdict(self)
 
 
 def check_room(size_bytes: int, state_dir: Path) -> None:

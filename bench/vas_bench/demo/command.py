@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import asdict
 
 import click
 
@@ -92,7 +93,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
                 ending.pop_all()
     results = with_ratios([ArmResult.of(each) for each in done])
     if as_json:
-        print_json({"arms": [result.as_json() for result in results]})
+        print_json({"arms": [asdict(result) for result in results]})
         note(WHAT_IT_SHOWS)
     else:
         print_arms(results)

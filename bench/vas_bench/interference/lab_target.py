@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class LabTarget(InterferenceTarget):
     def settings(self) -> dict[str, JsonValue]:
         """Returns sizes, versions, builds."""
         versions: dict[str, JsonValue] = {**lab_versions(find_hadoop(), find_java())}
-        ours: dict[str, JsonValue] = {"hosts": self.hosts, **self.sizes.as_dict()}
+        ours: dict[str, JsonValue] = {"hosts": self.hosts, **asdict(self.sizes)}
         if self.image:
             read_image(self.image)
             ours["guest"] = {"image": digest_of(self.image / SUMS), "kvm": self.kvm}
@@ -92,7 +92,7 @@ class LabTarget(InterferenceTarget):
     def facts(self) -> Mapping[str, object]:
         """Returns the sizes, and how the guest is run, for JSON."""
         how = {"accelerator": "kvm" if self.kvm else "tcg"} if self.image else None
-        return {"sizes": self.sizes.as_dict(), "qemu_guest": how}
+        return {"sizes": asdict(self.sizes), "qemu_guest": how}
 
     def steps(self) -> Sequence[Step]:
         """Returns the steps before the first round, with their seconds on two quiet cores."""
@@ -120,7 +120,6 @@ class LabTarget(InterferenceTarget):
             with progress.step(_START):
                 lab = Lab.start(LabOptions(state_dir=self.state, hosts=self.hosts))
             stack.enter_context(lab)
-            remove_tree(lab, _DIRECTORY)
             stage = LabStage(
                 place=lab,
                 directory=_DIRECTORY,
@@ -132,6 +131,7 @@ class LabTarget(InterferenceTarget):
                 root=self.root,
             )
             with progress.step(PREPARE):
+                remove_tree(lab, _DIRECTORY)
                 stage.prepare()
             yield replace(stage, guest=self._guest(stack, progress, cut))
 

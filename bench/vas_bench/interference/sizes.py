@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from vas_lab.sites import memory_needed
 
@@ -24,10 +24,6 @@ class HostSizes:
     guest_bytes: int
     files_bytes: int
     guest_cpus: int
-
-    def as_dict(self) -> dict[str, int]:
-        """Returns the sizes for JSON."""
-        return asdict(self)
 
 
 def sizes(guests: int, processors: int) -> HostSizes:

@@ -39,14 +39,10 @@ class InterferenceVerdict:
     patterns: tuple[tuple[str, ArmDifference], ...]
     load: ArmDifference | None
 
-    def rates(self, pattern: str, arm: ArmName) -> list[float]:
-        """Returns an arm's bytes a second with a pattern, in order of rounds."""
-        return _rates(self.runs, pattern, arm)
-
     def rows(self) -> Iterator[tuple[object, ...]]:
         """Yields rows for people: each pattern alone, others over it, the guest over the host."""
         for pattern in PATTERN_NAMES:
-            alone = self.rates(pattern, ALONE)
+            alone = rates_of(self.runs, pattern, ALONE)
             yield (pattern, ALONE, len(alone), f"{median(alone) / _MIB:.1f}", *[""] * 4)
             for name, it in self.patterns:
                 if name == pattern:
@@ -97,8 +93,8 @@ def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
         SamplePair(
             arm,
             base,
-            _rates(runs, pattern, arm),
-            _rates(runs, pattern, base),
+            rates_of(runs, pattern, arm),
+            rates_of(runs, pattern, base),
             BetterDirection.HIGHER,
             "throughput",
         )
@@ -113,7 +109,8 @@ def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
     return InterferenceVerdict(runs, tuple(zip(names, judged, strict=False)), load)
 
 
-def _rates(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:
+def rates_of(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:
+    """Returns an arm's bytes a second with a pattern, in order of runs."""
     return [rate_of(run, pattern) for run in runs if run.system == arm]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ from vas_core.table import print_table
 
 _ROOT = Root()
 _file = click.Path(path_type=Path, dir_okay=False)
-_count = click.IntRange(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,7 @@ class PinningOptions:
 @click.option(
     "--bytes",
     "message_bytes",
-    type=_count,
+    type=click.IntRange(1),
     default=16384,
     show_default=True,
     help="Bytes of a message.",
@@ -157,18 +156,7 @@ def experiment(as_json: bool, dry_run: bool, session: RoundsRequest, **given: An
         if dry_run:
             note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))
             return
-        with session.store(settings) as store:
-            left = missing(drawn, store.content.runs)
-            ended = play_shown(
-                _player(work),
-                left,
-                store.append,
-                learned=Path(directory) / "seconds.json",
-                estimates=Estimates(left, [Expected(0.0, options.seconds)] * len(left)),
-                budget=Budget(session.budget),
-            )
-            note_left(ended.left)
-            made = runs_of(drawn, store.runs)
+        made = _measured(work, drawn, session, settings, options.seconds)
     valid = tuple(run for run in made if not run.invalid)
     if valid:
         kept = (work.describe(), work.metric, said, session.seed)
@@ -178,12 +166,31 @@ def experiment(as_json: bool, dry_run: bool, session: RoundsRequest, **given: An
     refuse_invalid(made)
 
 
-def _player(work: PinningWorkload) -> Callable[[Round[PinningSubject]], BenchRun]:
+def _measured(
+    work: PinningWorkload,
+    drawn: Sequence[Round[PinningSubject]],
+    session: RoundsRequest,
+    settings: Mapping[str, JsonValue],
+    seconds: float,
+) -> list[BenchRun]:
+    """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
+
     def here() -> Environment:
         return environment(_ROOT)
 
     observer = Observer("pinning", "vas affinity experiment", here(), here)
-    return lambda it: observer.observe(it, lambda: observe(_ROOT, work, it.experiment.arm))
+    with session.store(settings) as store, tempfile.TemporaryDirectory() as directory:
+        left = missing(drawn, store.content.runs)
+        ended = play_shown(
+            lambda it: observer.observe(it, lambda: observe(_ROOT, work, it.experiment.arm)),
+            left,
+            store.append,
+            learned=Path(directory) / "seconds.json",
+            estimates=Estimates(left, [Expected(0.0, seconds)] * len(left)),
+            budget=Budget(session.budget),
+        )
+        note_left(ended.left)
+        return runs_of(drawn, store.runs)
 
 
 def _print(result: PinningResult, alpha: float, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Makes inputs, runs jobs and checks outputs of experiments at a place."""
+"""Makes inputs, runs jobs and checks outputs of experiments at a place, a lab's or a site's."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Jobs:
     hdfs: str = ""
     history: Sequence[str] = ()
     name_node_web: str = ""
-    _last: JobResult | None = None
-    _of_tez: TezHistory | None = None
     _data: dict[object, Data] = field(default_factory=dict)
     _in_hdfs: dict[object, Data] = field(default_factory=dict)
     _expected: dict[object, str] = field(default_factory=dict)
+    _last: JobResult | None = None
+    _of_tez: TezHistory | None = None
 
     def prepare(self, experiment: Experiment) -> None:
         """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
