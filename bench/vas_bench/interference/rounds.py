@@ -18,8 +18,6 @@ from vas_bench.results.record import BenchRun, Parameter
 from vas_core.errors import VasError
 
 _RATE, _BESIDE = "throughput_bytes_per_second/", "beside_job_seconds/"
-
-
 _BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
 
 InterferenceSubject = ArmSubject[ArmName]
