@@ -14,6 +14,9 @@ _LATER = {
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
     "disk": Later("vas_bench.disk.command:disk", "Write and read a file on this machine's disk."),
+    "fetch": Later(
+        "vas_bench.fetch.command:fetch", "Measure one server of map output and its clients."
+    ),
     "hsph": Later(
         "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
     ),

@@ -56,12 +56,18 @@ MEASURES: dict[str, Measure] = {
     "wall_seconds": Measure("s", "wall time of the run", "neither"),
     "others_cpus": Measure("", "CPUs that other processes used meanwhile", "neither"),
     "stolen_cpus": Measure("", "CPUs that the hypervisor kept meanwhile", "neither"),
+    "cpu_seconds_per_gib": Measure("s/GiB", "CPU to serve, fetch and merge a GiB of map output"),
+    "requests": Measure("", "requests that the server of map output answered"),
+    "connections": Measure("", "TCP connections that the server of map output accepted"),
+    "peak_memory_bytes": Measure("B", "largest sum of the processes' proportional set sizes"),
+    "threads": Measure("", "threads at the end"),
     "energy_joules": Measure("J", "energy of processors and memory, as RAPL counts it"),
 }
 
 
-INTERFERENCE, PINNING = "interference", "pinning"
+INTERFERENCE, PINNING, FETCH = "interference", "pinning", "fetch"
 _PRIMARY = {
+    FETCH: "cpu_seconds_per_gib/all",
     INTERFERENCE: "throughput_bytes_per_second/sequential read",
     PINNING: "work_rate",
 }

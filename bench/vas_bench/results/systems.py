@@ -11,10 +11,12 @@ Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
 Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tuned, pinned"]
 """Where threads run: `vas affinity experiment`."""
-ComparedSystem = System | Neighbour | Pinning
+Fetching = Literal["stock fetch", "stock fetch, TLS", "vas-shuffled"]
+"""Who serves and fetches map output: `vas bench fetch`."""
+ComparedSystem = System | Neighbour | Pinning | Fetching
 
 # Name -> the text that a reader of a report gets.
-_OTHERS: dict[Neighbour | Pinning, str] = {
+_OTHERS: dict[Neighbour | Pinning | Fetching, str] = {
     "alone": "a storage service's clients alone",
     "host": "TeraSort on the storage service's host, as any other process",
     "guest": "TeraSort in a cgroup as large as a guest, or in a site's guests",
@@ -23,6 +25,9 @@ _OTHERS: dict[Neighbour | Pinning, str] = {
     "untuned, pinned": "each thread on its CPU, idle CPUs may sleep",
     "tuned, unpinned": "threads where the kernel puts them, idle CPUs poll",
     "tuned, pinned": "each thread on its CPU, idle CPUs poll",
+    "stock fetch": "Hadoop's ShuffleHandler, and its Fetcher and MergeManager in a reducer's JVM",
+    "stock fetch, TLS": "the same over HTTPS",
+    "vas-shuffled": "a daemon on the server's and on each client's node, NodeMerge in the JVM",
 }
 SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
 """The texts of all systems, in the order in which reports show them."""

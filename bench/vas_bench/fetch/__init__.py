@@ -1,0 +1,1 @@
+"""`vas bench fetch`: one server of map output and its clients, stock's and the daemon's."""

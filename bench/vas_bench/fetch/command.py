@@ -1,0 +1,168 @@
+"""The command `vas bench fetch`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import click
+
+from vas_bench.engine.estimates import Estimates, Expected
+from vas_bench.engine.observe import Observer
+from vas_bench.engine.play import Budget, Played, play_all
+from vas_bench.engine.resume import left_to_do
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, runs_of
+from vas_bench.fetch.place import FetchPlace, check_network, versions
+from vas_bench.fetch.subjects import ARMS, STOCK_TLS, FetchSubject, subjects
+from vas_bench.fetch.table import COLUMNS, rows
+from vas_bench.results.environment import environment
+from vas_bench.results.measures import FETCH
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
+from vas_bench.results.systems import Fetching
+from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
+from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.durations import format_duration
+from vas_core.errors import BadInput
+from vas_core.progress import Steps
+from vas_core.root import Root
+from vas_core.table import print_table
+from vas_lab.state import default_directory
+
+_NO_TLS = "vas-shuffled has no TLS: where a site demands it, the daemon refuses to serve"
+_SMALLEST_SIZE = 1 << 20
+_MOST_CLIENTS = 64
+Rounds = Sequence[Round[FetchSubject]]
+
+
+@click.command()
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each arm."
+)
+@click.option(
+    "--size", type=SizeType(), default="1G", show_default=True, help="Size of all map output."
+)
+@click.option(
+    "--maps", type=click.IntRange(1), default=32, show_default=True, help="Number of map outputs."
+)
+@click.option(
+    "--clients",
+    "numbers",
+    multiple=True,
+    type=click.IntRange(1, _MOST_CLIENTS),
+    default=(1, 4),
+    show_default=True,
+    help="Clients of the one server; repeatable.",
+)
+@click.option(
+    "--heap-mib",
+    type=click.IntRange(64),
+    default=400,
+    show_default=True,
+    help="Heap of each client's JVM in MiB.",
+)
+@click.option(
+    "--arm",
+    "names",
+    multiple=True,
+    type=click.Choice(ARMS),
+    help="Only this arm; repeatable [default: all].",
+)
+@resume_option
+@budget_option
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
+)
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@json_option
+def fetch(
+    rounds: int,
+    size: int,
+    maps: int,
+    numbers: tuple[int, ...],
+    heap_mib: int,
+    names: tuple[str, ...],
+    resume: Path | None,
+    budget: int | None,
+    seed: int,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Measure one server of map output and its clients.
+
+    Stock's ShuffleHandler, Fetcher and MergeManager against vas-shuffled and NodeMerge: the same
+    map output, in the page cache, in a network of its own on this machine. Counts CPU seconds,
+    requests, connections and memory. Every round has each arm once with each number of clients,
+    in an order drawn by lot, and compares all records that were read with those written.
+
+    \b
+    Examples: vas bench fetch --dry-run
+              vas bench fetch --resume fetch.jsonl
+              vas bench fetch --rounds 3 --size 256M --clients 1 --json
+              vas bench fetch --arm 'stock fetch' --arm vas-shuffled --budget 20m
+    """
+    if size < _SMALLEST_SIZE:
+        raise BadInput("too small to measure", where="--size", hint="1M or more")
+    arms = cast(tuple[Fetching, ...], tuple(dict.fromkeys(names))) or ARMS
+    each = subjects(arms, sorted(set(numbers)), size_bytes=size, maps=maps, heap_mib=heap_mib)
+    if dry_run:
+        _say(draw_rounds([RunIdentity(it, {}, {}) for it in each], rounds=rounds, seed=seed))
+        return
+    check_network()
+    of_all = versions(arms)
+    drawn = draw_rounds([RunIdentity(it, {}, of_all) for it in each], rounds=rounds, seed=seed)
+    made = _measure(drawn, resume, budget)
+    _print(made, as_json)
+    refuse_invalid(made)
+
+
+def _say(drawn: Rounds) -> None:
+    steps = _estimates(drawn).steps(drawn)
+    print_table(("ROUND", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in steps))
+    total = format_duration(sum(step.expected_seconds for step in steps))
+    note(f"about {total} on two quiet cores (estimated)")
+    note(_NO_TLS)
+
+
+def _estimates(drawn: Rounds) -> Estimates[FetchSubject]:
+    return Estimates(drawn, [Expected(0.0, each.experiment.seconds) for each in drawn])
+
+
+def _measure(drawn: Rounds, resume: Path | None, budget: int | None) -> list[BenchRun]:
+    here = environment(Root())
+    with RunStore.open(resume) as store:
+        where = resume or Path("results")
+        left = left_to_do(drawn, store.content, here, file=where, resume=True)
+        if left:
+            note_left(_play(left, store, budget).left)
+        return runs_of(drawn, store.runs)
+
+
+def _play(left: Rounds, store: RunStore, budget: int | None) -> Played[FetchSubject]:
+    here, guessed = environment(Root()), _estimates(left)
+    observer = Observer(FETCH, "vas bench fetch", here, lambda: environment(Root()))
+    learned = default_directory("bench") / "fetch-seconds.json"
+    with (
+        FetchPlace.open(left[0].experiment) as place,
+        Steps.show(guessed.steps(left), learned) as progress,
+    ):
+        return play_all(
+            lambda it: observer.observe(it, lambda: place.play(it.experiment)),
+            left,
+            store.append,
+            progress=progress,
+            estimates=guessed,
+            budget=Budget(budget),
+        )
+
+
+def _print(made: Sequence[BenchRun], as_json: bool) -> None:
+    found = rows(made)
+    not_here = {"vas-shuffled, TLS": _NO_TLS}
+    if as_json:
+        print_json({"rows": [row.as_json() for row in found], "not_here": not_here})
+        return
+    print_table(COLUMNS, (row.as_cells() for row in found))
+    if any(run.system == STOCK_TLS for run in made):
+        note(_NO_TLS)

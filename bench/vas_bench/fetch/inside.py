@@ -1,0 +1,150 @@
+"""Plays one round in a network of its own: reads a FetchRequest, prints a FetchAnswer.
+
+Started by `play`, below `unshare`. All nodes are addresses of the loopback interface.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import urllib.request
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_bench.fetch.processes import (
+    PeakMemory,
+    Running,
+    accepted_connections,
+    cpu_seconds,
+    ending,
+    number_of,
+    pss_bytes,
+)
+from vas_bench.fetch.programs import Programs
+from vas_bench.fetch.request import FetchAnswer, FetchCounts, FetchRequest
+from vas_bench.fetch.sums import ClientSum, parse_sum, wrong_sums
+from vas_core.process import run
+from vas_core.root import Root
+
+_COUNTED = ("looks_total", "reads_total")
+_READ_BYTES = 8 << 20
+
+
+@dataclass
+class Stage:
+    """The running parts of a round: one server, clients, and a daemon for each client."""
+
+    request: FetchRequest
+    root: Root
+    server: Running
+    daemons: Sequence[Running] = ()
+    clients: Sequence[Running] = field(default_factory=list)
+    programs: Programs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.programs = Programs(self.request)
+
+    def fetch(self) -> list[ClientSum]:
+        """Has all clients fetch once, at the same time. Raises VasError when one fails."""
+        for client in self.clients:
+            client.say("fetch")
+        return [parse_sum(client.hear("{")) for client in self.clients]
+
+    def counted(self) -> tuple[FetchCounts, list[ClientSum]]:
+        """Has all clients fetch once, and counts what that took."""
+        groups = {"client": [*self.clients, *self.daemons], "server": [self.server]}
+        idle = pss_bytes(self.root, groups["server"])
+        before = self._snapshot()
+        memory = PeakMemory(self.root, groups)
+        started = time.monotonic()
+        sums = self.fetch()
+        wall = time.monotonic() - started
+        after = self._snapshot()
+        peaks = memory.stop()
+        used = {name: after[name] - before[name] for name in before}
+        connections = int(used["connections"])
+        return FetchCounts(
+            wall_seconds=round(wall, 3),
+            client_cpu=round(used["client"], 2),
+            client_daemon_cpu=round(used["daemon"], 2),
+            server_cpu=round(used["server"], 2),
+            client_pss=peaks["client"],
+            server_pss=peaks["server"],
+            server_idle_pss=idle,
+            server_threads=number_of(self.root, [self.server], "status", "Threads"),
+            client_threads=number_of(self.root, groups["client"], "status", "Threads"),
+            requests=int(used["requests"]) if self.programs.is_daemon else connections,
+            connections=connections,
+            spilled_records=sum(each.spilled for each in sums),
+            server_disk_bytes=int(used["disk"]),
+        ), sums
+
+    def _snapshot(self) -> dict[str, float]:
+        # Asking a daemon is a connection of its own: it comes before they are counted.
+        asked = self._requests() if self.programs.is_daemon else 0
+        return {
+            "requests": asked,
+            "connections": accepted_connections(self.root),
+            "client": cpu_seconds(self.root, self.clients),
+            "daemon": cpu_seconds(self.root, self.daemons),
+            "server": cpu_seconds(self.root, [self.server]),
+            "disk": number_of(self.root, [self.server], "io", "read_bytes"),
+        }
+
+    def _requests(self) -> int:
+        url = self.programs.metrics_url
+        with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 (our own address)
+            lines = [line.split() for line in answer.read().decode().splitlines()]
+        wanted = {f"vas_shuffled_{name}" for name in _COUNTED}
+        return sum(int(words[1]) for words in lines if words[0] in wanted)
+
+
+def play(request: FetchRequest, root: Root) -> FetchAnswer:
+    """Plays the round. Raises VasError when a part of it fails."""
+    programs, work = Programs(request), Path(request.work)
+    _read_all(Path(request.served))
+    with ExitStack() as stack:
+        stage = Stage(request, root, Running(*programs.server(work)))
+        running = stack.enter_context(ending([stage.server]))
+        programs.tell(stage.server)
+        if programs.is_daemon:
+            stage.daemons = [Running(*each) for each in programs.client_daemons(work)]
+            running.extend(stage.daemons)
+            for daemon in stage.daemons:
+                programs.tell(daemon)
+        # The server is warm before anything is counted: a NodeManager lives for weeks.
+        with ending(_clients(programs, work)) as stage.clients:
+            stage.fetch()
+        stage.clients = stack.enter_context(ending(_clients(programs, work)))
+        fresh, first = stage.counted()
+        again, second = stage.counted()
+    return FetchAnswer(
+        fresh=fresh, again=again, wrong=wrong_sums(request.expected, [*first, *second])
+    )
+
+
+def _clients(programs: Programs, work: Path) -> list[Running]:
+    clients = [Running(*each) for each in programs.clients(work)]
+    for client in clients:
+        client.hear("ready")
+    return clients
+
+
+def _read_all(directory: Path) -> None:
+    for file in directory.rglob("file.out*"):
+        with file.open("rb", buffering=0) as opened:
+            while opened.read(_READ_BYTES):
+                pass
+
+
+def main() -> None:
+    """Reads the request from standard input and prints the answer."""
+    run(["ip", "link", "set", "lo", "up"])
+    request = FetchRequest.model_validate_json(sys.stdin.read())
+    print(play(request, Root()).model_dump_json())
+
+
+if __name__ == "__main__":
+    main()

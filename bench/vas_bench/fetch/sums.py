@@ -1,0 +1,31 @@
+"""What clients say they read, compared with what was written. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vas_bench.fetch.request import PartitionSum
+
+
+class ClientSum(PartitionSum):
+    """The sum of what one client read, and the records that it wrote to its disk meanwhile."""
+
+    spilled: int
+
+
+def parse_sum(line: str) -> ClientSum:
+    """Parses a client's line. Raises pydantic's ValidationError for another one."""
+    return ClientSum.model_validate_json(line)
+
+
+def wrong_sums(expected: Sequence[PartitionSum], read: Sequence[ClientSum]) -> str:
+    """Returns what differs, empty if nothing does. `read` repeats the order of the partitions."""
+    for number, found in enumerate(read):
+        partition = number % len(expected)
+        wanted = expected[partition]
+        if (found.records, found.bytes, found.sum) != (wanted.records, wanted.bytes, wanted.sum):
+            return (
+                f"partition {partition}: {found.records} records with sum {found.sum} were read, "
+                f"{wanted.records} with sum {wanted.sum} were written"
+            )
+    return ""
