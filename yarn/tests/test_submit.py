@@ -114,7 +114,8 @@ def test_the_command_is_one_to_copy(site: Path, capsys: pytest.CaptureFixture[st
     )
     cold = "each task gets a JVM of its own: the site's files do not set "
     assert printed.err == (
-        f"profile short: as asked\n{cold}yarn.application.classpath (docs/warm.md)\n"
+        "profile short: as asked\nshuffle lustre: the site has Lustre\n"
+        f"{cold}yarn.application.classpath (docs/warm.md)\n"
     )
 
 

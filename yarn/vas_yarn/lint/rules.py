@@ -8,14 +8,16 @@ from urllib.parse import urlsplit
 from vas_cluster import Cluster
 from vas_yarn.lint import memory
 from vas_yarn.lint.contradiction import Contradiction, number
-from vas_yarn.profiles import SHUFFLE
+from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
 from vas_yarn.site_files import JobConfiguration
 
 COLLECTOR_KEY = "mapreduce.job.map.output.collector.class"
 MERGE_KEY = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
 TAGS_KEY = "mapreduce.job.tags"
 COLLECTOR, MERGE, TAG = (SHUFFLE[key] for key in (COLLECTOR_KEY, MERGE_KEY, TAGS_KEY))
-_SWITCH = "vas.shuffle.enabled"
+NODE_MERGE, STOCK_COLLECTOR = NODE_SHUFFLE[MERGE_KEY], NODE_SHUFFLE[COLLECTOR_KEY]
+SWITCH_KEY = "vas.shuffle.enabled"
+TLS_KEY = "mapreduce.shuffle.ssl.enabled"
 _STAGING = "yarn.app.mapreduce.am.staging-dir"
 _SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 _FRACTIONS = (
@@ -46,6 +48,7 @@ def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Cont
         _idle_reducers,
         _collectors,
         _one_of_two,
+        _node_medium,
         _tag,
         _staging,
         _dfs_keys,
@@ -116,6 +119,26 @@ def _one_of_two(conf: JobConfiguration) -> Iterator[Contradiction]:
         )
 
 
+def _node_medium(conf: JobConfiguration) -> Iterator[Contradiction]:
+    if is_off(conf) or conf.get(MERGE_KEY) != NODE_MERGE:
+        return
+    if wants_tls(conf):
+        yield Contradiction(
+            MERGE_KEY,
+            NODE_MERGE,
+            f"{TLS_KEY} is true, and vas-shuffled has no TLS: reducers refuse the job",
+            STOCK_SHUFFLE[MERGE_KEY],
+        )
+    collectors = _names(conf, COLLECTOR_KEY)
+    if collectors not in ([], [STOCK_COLLECTOR]) and COLLECTOR not in collectors:
+        yield Contradiction(
+            COLLECTOR_KEY,
+            conf.get(COLLECTOR_KEY),
+            "vas-shuffled serves the files of Hadoop's own collector",
+            STOCK_COLLECTOR,
+        )
+
+
 def _tag(conf: JobConfiguration) -> Iterator[Contradiction]:
     key = TAGS_KEY
     tagged = TAG in _names(conf, key)
@@ -170,7 +193,17 @@ def _uses_shuffle(conf: JobConfiguration) -> bool:
 
 def is_off(conf: JobConfiguration) -> bool:
     """Tells whether the job says that it wants stock's shuffle."""
-    return conf.get(_SWITCH).strip().lower() == "false"
+    return conf.get(SWITCH_KEY).strip().lower() == "false"
+
+
+def wants_tls(conf: JobConfiguration) -> bool:
+    """Tells whether the site wants map output encrypted on the wire."""
+    return conf.get(TLS_KEY).strip().lower() == "true"
+
+
+def keeps_output_on_nodes(conf: JobConfiguration) -> bool:
+    """Tells whether a job's properties select a shuffle whose output is lost with its node."""
+    return is_off(conf) or conf.get(MERGE_KEY) in (NODE_MERGE, STOCK_SHUFFLE[MERGE_KEY])
 
 
 def _names(conf: JobConfiguration, key: str) -> list[str]:

@@ -26,3 +26,6 @@ def profile_properties(name: str) -> dict[str, str]:
 
 # What a job says to use VAS's shuffle, and nothing else.
 SHUFFLE = profile_properties("shuffle")
+# The same for the shuffle on the nodes' own disks, and for stock's where others are switched on.
+NODE_SHUFFLE = profile_properties("node")
+STOCK_SHUFFLE = profile_properties("stock")

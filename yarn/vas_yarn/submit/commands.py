@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import click
 
@@ -32,6 +32,14 @@ from vas_yarn.site_files import (
 )
 from vas_yarn.submit.entry import find_entry
 from vas_yarn.submit.inputs import find_input
+from vas_yarn.submit.medium import (
+    MEDIA,
+    Medium,
+    MediumChoice,
+    as_asked,
+    choose_medium,
+    missing_daemon,
+)
 from vas_yarn.submit.plan import SubmissionPlan, SubmittedJob, plan, split_words
 from vas_yarn.submit.rule import Choice, choose
 
@@ -41,6 +49,7 @@ class _Submission:
     """A submission that is about to run, and the messages about it."""
 
     choice: Choice
+    medium: MediumChoice
     plan: SubmissionPlan
     argv: tuple[str, ...]
     warnings: list[Contradiction]
@@ -49,6 +58,7 @@ class _Submission:
         return {
             "profile": self.choice.profile,
             "why": self.choice.why,
+            "shuffle": {"medium": self.medium.medium, "why": self.medium.why},
             "command": list(self.argv),
             "properties": dict(self.plan.properties),
             "warnings": [warning.as_json() for warning in self.warnings],
@@ -73,6 +83,13 @@ class _Profile(click.Choice[str]):
     help="Or a FILE.xml. auto: by the size of the input. off: stock's shuffle.",
 )
 @click.option(
+    "--shuffle",
+    type=click.Choice(["auto", *MEDIA]),
+    default="auto",
+    show_default=True,
+    help="Medium of map output. auto: by what the site has.",
+)
+@click.option(
     "--conf",
     "conf_file",
     type=click.Path(path_type=Path),
@@ -84,6 +101,7 @@ class _Profile(click.Choice[str]):
 @click.argument("words", metavar="[CLASS] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def submit(
     profile: str,
+    shuffle: Literal["auto"] | Medium,
     conf_file: Path | None,
     dry_run: bool,
     as_json: bool,
@@ -99,6 +117,7 @@ def submit(
     \b
     Examples: vas submit examples.jar terasort /in /out
               vas submit my-runnable.jar /in /out
+              vas submit --shuffle node my-runnable.jar /in /out
               vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
               vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
     \f
@@ -112,7 +131,7 @@ def submit(
     job = SubmittedJob(jar, entry.leading, parts.rest, options, conf_file, parts.generic)
     if entry.is_of_manifest:
         note(f"{jar.name} starts {entry.main}, which its manifest names")
-    found = _prepare(job, profile, dry_run)
+    found = _prepare(job, profile, shuffle, dry_run)
     _explain(found)
     if dry_run:
         if as_json:
@@ -123,18 +142,25 @@ def submit(
     return _run_and_describe(found) if as_json else _become(found.argv)
 
 
-def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
+def _prepare(
+    job: SubmittedJob, profile: str, shuffle: Literal["auto"] | Medium, dry_run: bool
+) -> _Submission:
     site = _site_properties()
     conf = {found.key: found.value for found in read_xml(job.conf)} if job.conf else {}
     asked = site | conf | dict(job.options)
     choice = _chosen(job, asked) if profile == "auto" else Choice(profile, "as asked")
-    made = plan(job, choice.profile, site, conf)
+    cluster = load_cluster(default_path()) if default_path().exists() else None
+    if shuffle == "auto":
+        mount = cluster.lustre.mount if cluster else None
+        medium = choose_medium(choice.profile, site, conf | dict(job.options), mount)
+    else:
+        medium = as_asked(shuffle, choice.profile, asked)
+    made = plan(job, choice.profile, site, conf, medium.switches(asked))
     program = next(filter(shutil.which, _programs()), None)
     if program is None and not dry_run:
         raise NotHere("no program 'hadoop' on PATH", hint="put Hadoop's bin directory there")
-    cluster = load_cluster(default_path()) if default_path().exists() else None
     warnings = contradictions(made.configuration, cluster)
-    return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
+    return _Submission(choice, medium, made, (program or "hadoop", *made.arguments), warnings)
 
 
 def _programs() -> Iterator[str]:
@@ -171,6 +197,9 @@ def _chosen(job: SubmittedJob, asked: dict[str, str]) -> Choice:
 
 def _explain(found: _Submission) -> None:
     note(f"profile {found.choice.profile}: {found.choice.why}")
+    note(f"shuffle {found.medium.medium or 'unchanged'}: {found.medium.why}")
+    if missing := missing_daemon(found.medium, found.plan.properties):
+        note(f"warning: {missing}")
     for key, value in found.plan.replaced.items():
         note(f"{key}: {found.plan.properties[key]}, where the site has {value}; -D {key}= decides")
     if found.plan.cold:

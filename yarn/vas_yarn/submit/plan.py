@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
+from vas_yarn.lint.rules import TAG, TAGS_KEY, keeps_output_on_nodes
 from vas_yarn.profiles import profile_file, profile_properties
 from vas_yarn.site_files import JobConfiguration, as_mapping
 from vas_yarn.submit.master import (
@@ -60,21 +60,31 @@ class SubmissionPlan:
 
 
 def plan(
-    job: SubmittedJob, profile: str, site: Mapping[str, str], conf: Mapping[str, str]
+    job: SubmittedJob,
+    profile: str,
+    site: Mapping[str, str],
+    conf: Mapping[str, str],
+    switches: Mapping[str, str] | None = None,
 ) -> SubmissionPlan:
     """Plans a submission: `-D` wins over the user's file, the profile and the site's files.
+
+    `switches` select the medium of map output, and stand between the user's words and the profile.
 
     A job that asks for warm containers gets their master where nodes have it. Tags are added up:
     those of the profile, and those that somebody else set. A heap is not the
     profile's where its container is the user's.
     """
-    chosen = profile_properties(profile)
-    options = {**_without_heaps(chosen, {**conf, **job.options}), **job.options}
+    of_profile = profile_properties(profile)
+    asked = {**conf, **job.options}
+    switched = {key: value for key, value in (switches or {}).items() if key not in asked}
+    chosen = {**of_profile, **switched}
+    beyond = {k: v for k, v in switched.items() if of_profile.get(k) != v and k != TAGS_KEY}
+    options = {**beyond, **_without_heaps(chosen, asked), **job.options}
     properties = {**site, **chosen, **conf, **options}
     tags = _tags(properties, [site, chosen, conf, job.options])
     if tags != properties.get(TAGS_KEY, ""):
         properties[TAGS_KEY] = options[TAGS_KEY] = tags
-    warm = _master_options(properties, site, {**conf, **job.options})
+    warm = _master_options(properties, site, asked)
     options |= warm.options
     properties |= warm.options
     files = [profile_file(profile), *([job.conf] if job.conf else [])]
@@ -137,7 +147,7 @@ def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[
 def _tags(properties: Mapping[str, str], sources: Sequence[Mapping[str, str]]) -> str:
     every = (tag.strip() for source in sources for tag in source.get(TAGS_KEY, "").split(","))
     tags = list(dict.fromkeys(tag for tag in every if tag))
-    if is_off(as_mapping(properties)):
+    if keeps_output_on_nodes(as_mapping(properties)):
         tags = [tag for tag in tags if tag != TAG]
     return ",".join(tags)
 

@@ -1,0 +1,102 @@
+"""Chooses the medium of a job's map output by what the site has. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from vas_core.errors import BadInput
+from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TLS_KEY, is_off, wants_tls
+from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE, is_file_name
+from vas_yarn.site_files import JobConfiguration, as_mapping
+
+Medium = Literal["lustre", "node", "stock"]
+MEDIA: tuple[Medium, ...] = get_args(Medium)
+SERVICE_KEY = "yarn.nodemanager.aux-services.mapreduce_shuffle.class"
+SERVICE = "org.vas.shuffle.node.DaemonShuffleHandler"
+_STAGING_KEY = "yarn.app.mapreduce.am.staging-dir"
+_LOCAL_STAGING_KEY = "vas.shuffle.local-staging"
+_PROPERTIES = {"lustre": SHUFFLE, "node": NODE_SHUFFLE, "stock": STOCK_SHUFFLE}
+
+
+@dataclass(frozen=True)
+class MediumChoice:
+    """A medium and the reason; None leaves the job's properties as they are."""
+
+    medium: Medium | None
+    why: str
+
+    def switches(self, properties: Mapping[str, str]) -> dict[str, str]:
+        """Returns the properties that select the medium in a job that has these otherwise."""
+        if self.medium is None:
+            return {}
+        found = dict(_PROPERTIES[self.medium])
+        if self.medium != "stock" and is_off(as_mapping(properties)):
+            found[SWITCH_KEY] = "true"
+        return found
+
+
+def as_asked(medium: Medium, profile: str, site: Mapping[str, str]) -> MediumChoice:
+    """Returns the medium that the user named.
+
+    Raises BadInput where the profile is `off` and the medium is not stock's, and for `node` where
+    the site demands TLS.
+    """
+    if profile == "off" and medium != "stock":
+        what = "profile off is stock's shuffle"
+        raise BadInput(what, where=f"--shuffle {medium}", hint="leave out --profile off")
+    if medium == "node" and wants_tls(as_mapping(site)):
+        what = f"{TLS_KEY} is true, and vas-shuffled has no TLS"
+        raise BadInput(what, where="--shuffle node", hint="say --shuffle lustre or stock")
+    return MediumChoice(medium, "as asked")
+
+
+def choose_medium(
+    profile: str, site: Mapping[str, str], user: Mapping[str, str], mount: str | None
+) -> MediumChoice:
+    """Chooses by what the user's properties, the profile and the site say, in this order.
+
+    `site` holds the properties of the site's files, `user` those of `-D` and `--conf`; `mount` is
+    Lustre's in the map of the site, None without a map.
+    """
+    for key in (COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY):
+        if key in user:
+            return MediumChoice(None, f"as {key} says")
+    if profile == "off" or is_file_name(profile):
+        return MediumChoice(None, f"as profile {profile} says")
+    conf = as_mapping({**site, **user})
+    if is_off(conf):
+        return MediumChoice(None, f"the site's {SWITCH_KEY} is false: stock's")
+    if not site and mount is None:
+        return MediumChoice(None, "nothing is known of the site: as the profile says")
+    return _of_site(conf, mount)
+
+
+def _of_site(conf: JobConfiguration, mount: str | None) -> MediumChoice:
+    scheme = _staging_scheme(conf)
+    is_there = bool(mount or conf.get("vas.lustre.mount") or scheme == "lustre")
+    if is_there and (scheme in ("", "lustre") or _may_be_local(conf, scheme)):
+        return MediumChoice("lustre", "the site has Lustre")
+    lacking = f"{_STAGING_KEY} is on {scheme}" if is_there else "the site has no Lustre"
+    if conf.get(SERVICE_KEY) != SERVICE:
+        return MediumChoice("stock", f"{lacking}, and {SERVICE_KEY} is not vas-shuffled's")
+    if wants_tls(conf):
+        return MediumChoice("stock", f"{lacking}, {TLS_KEY} is true, and vas-shuffled has no TLS")
+    return MediumChoice("node", f"{lacking}, and its nodes run vas-shuffled")
+
+
+def _staging_scheme(conf: JobConfiguration) -> str:
+    return urlsplit(conf.get(_STAGING_KEY)).scheme or urlsplit(conf.get("fs.defaultFS")).scheme
+
+
+def _may_be_local(conf: JobConfiguration, scheme: str) -> bool:
+    return scheme == "file" and conf.get(_LOCAL_STAGING_KEY).strip().lower() == "true"
+
+
+def missing_daemon(choice: MediumChoice, site: Mapping[str, str]) -> str:
+    """Returns why reducers may find no daemon on their nodes, empty where they will."""
+    if choice.medium != "node" or site.get(SERVICE_KEY) == SERVICE:
+        return ""
+    return f"{SERVICE_KEY} is not {SERVICE} here: nodes without it fail the job (docs/jbs.md)"
