@@ -1,4 +1,4 @@
-"""`vas shuffle`: map output on Lustre."""
+"""`vas shuffle`: map output on Lustre, and on a node's own disks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ from vas_yarn.shuffle.janitor.store import StagingStore
 from vas_yarn.shuffle.janitor.sweep import SweepRow, sweep
 from vas_yarn.shuffle.job import ShuffleAttempt, attempts, find
 from vas_yarn.shuffle.manifest import OutputManifest
+from vas_yarn.shuffle.node_commands import (
+    inspect_local,
+    list_local,
+    local_damage,
+    local_option,
+)
 from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
 from vas_yarn.shuffle.verify import OutputDamage
 from vas_yarn.shuffle.verify import verify as damage_of
@@ -41,23 +47,32 @@ _staging = click.option(
 
 @click.group()
 def shuffle() -> None:
-    """Look at map output on Lustre, and remove what is left of it."""
+    """Look at map output, and remove what is left of it on Lustre."""
 
 
 @shuffle.command()
 @click.argument("job")
 @_staging
+@local_option
 @json_option
-def ls(job: str, staging: Path | None, as_json: bool) -> int:
+def ls(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_json: bool) -> int:
     """List the map attempts of a job and what each published.
 
     Published is not succeeded: an attempt may fail after it. Reducers read the attempt whose
     SUCCEEDED event the application master sent them, and that is not on disk.
 
+    The output of jobs with --shuffle node, or with stock's shuffle, lies on the disks of the nodes
+    where their maps ran: --local, on each of them, looks at it.
+
     \b
     Example: vas shuffle ls job_1700000000000_0001
              vas shuffle ls /scratch/yarn/staging/ann/.staging/job_1700000000000_0001 --json
+             vas shuffle ls job_1700000000000_0001 --local /data1/yarn --local /data2/yarn
+    \f
+    Raises BadInput for --local with --staging, and for a job without map output there.
     """
+    if _is_local(local_dirs, staging):
+        return list_local(job, local_dirs, as_json)
     found = list(_attempts(job, staging))
     if as_json:
         print_json([_listed(attempt) for attempt in found])
@@ -71,12 +86,16 @@ def ls(job: str, staging: Path | None, as_json: bool) -> int:
 @shuffle.command()
 @click.argument("job")
 @_staging
+@local_option
 @json_option
-def inspect(job: str, staging: Path | None, as_json: bool) -> int:
+def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Show what each reducer of a job reads, and how uneven that is.
 
-    Counts one published attempt of each map: the first.
+    Counts one published attempt of each map: the first. With --local, what each reads from this
+    node's disks.
     """
+    if _is_local(local_dirs, staging):
+        return inspect_local(job, local_dirs, as_json)
     found = list(_attempts(job, staging))
     rows = reducer_inputs(_one_of_each_map(found))
     if as_json:
@@ -91,18 +110,30 @@ def inspect(job: str, staging: Path | None, as_json: bool) -> int:
 @shuffle.command()
 @click.argument("job")
 @_staging
+@local_option
+@click.option(
+    "--encrypted",
+    is_flag=True,
+    help="With --local, of a job whose map output is encrypted: its checksums are, too.",
+)
 @json_option
-def verify(job: str, staging: Path | None, as_json: bool) -> None:
+def verify(
+    job: str, staging: Path | None, local_dirs: tuple[Path, ...], encrypted: bool, as_json: bool
+) -> None:
     """Read all map output of a job and compare it with what was published.
 
-    Status 3 when something is damaged, 1 when the file system fails.
+    With --local, all that lies on this node's disks, with stock's own checksums. Status 3 when
+    something is damaged, 1 when the file system fails.
     \f
     Raises FoundDifferent when something is damaged.
     """
     published, damages = 0, list[OutputDamage]()
-    for attempt in _attempts(job, staging):
-        published += attempt.manifest is not None
-        damages += damage_of(attempt)
+    if _is_local(local_dirs, staging):
+        published, damages = local_damage(job, local_dirs, encrypted=encrypted)
+    else:
+        for attempt in _attempts(job, staging):
+            published += attempt.manifest is not None
+            damages += damage_of(attempt)
     if as_json:
         print_json({"published": published, "damage": [damage.as_json() for damage in damages]})
     elif damages:
@@ -207,6 +238,12 @@ def _is_failure(row: SweepRow) -> bool:
 
 def _gc_cells(row: SweepRow) -> tuple[object, ...]:
     return (row.where, row.verdict, "yes" if row.done else "no", row.why)
+
+
+def _is_local(local_dirs: tuple[Path, ...], staging: Path | None) -> bool:
+    if local_dirs and staging:
+        raise BadInput("one of the two", where="--local and --staging", hint="leave one out")
+    return bool(local_dirs)
 
 
 def _attempts(job: str, staging: Path | None) -> Iterator[ShuffleAttempt]:

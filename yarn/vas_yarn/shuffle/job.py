@@ -65,7 +65,10 @@ def find(job: str, staging: Path) -> Path:
     if found:
         return found[0]
     closed = [path for path in staging.glob("*/.staging") if not os.access(path, os.R_OK | os.X_OK)]
-    hint = "it is removed when the job ends; name the staging directory with --staging"
+    hint = (
+        "it is removed when the job ends; name the staging directory with --staging; the output of"
+        " jobs with --shuffle node or stock lies on the nodes' own disks: give --local there"
+    )
     if closed:
         hint = f"{len(closed)} users' directories there are closed to you; or {hint}"
     raise BadInput(f"no map output of {job}", where=str(staging), hint=hint)
