@@ -1,0 +1,148 @@
+"""`vas bench fetch`: what is counted, and one round of each arm with real programs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from vas_bench.engine.rounds import RunIdentity
+from vas_bench.fetch.place import check_network, find_shuffled, observed
+from vas_bench.fetch.processes import accepted_connections
+from vas_bench.fetch.request import FetchAnswer, FetchCounts, PartitionSum
+from vas_bench.fetch.subjects import ARMS, DAEMON, STOCK, STOCK_TLS, FetchSubject, subjects
+from vas_bench.fetch.sums import ClientSum, wrong_sums
+from vas_bench.fetch.table import COLUMNS, KINDS, rows
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import content_of
+from vas_bench.results.systems import Fetching
+from vas_bench.run.workloads_jar import workloads_jar
+from vas_core.cli import run_command
+from vas_core.errors import NotHere
+from vas_core.root import Root
+
+GIB = 1 << 30
+
+
+def counts(cpu: float, **others: int) -> FetchCounts:
+    whole = dict.fromkeys(FetchCounts.model_fields, 1) | others
+    return FetchCounts(
+        **{
+            **whole,
+            "wall_seconds": 2.0,
+            "client_cpu": cpu,
+            "client_daemon_cpu": 0.5,
+            "server_cpu": 0.25,
+        }
+    )
+
+
+def made(system: Fetching, number: int, cpu: float, clients: int = 1) -> BenchRun:
+    subject = FetchSubject(system, clients, GIB, 32, 400)
+    seen = observed(FetchAnswer(fresh=counts(cpu), again=counts(cpu / 2)), GIB // 2)
+    return RunIdentity(subject, {}, {}).run(
+        id=f"{system}-{clients}-{number}",
+        time=datetime(2026, 11, 27, tzinfo=UTC),
+        round=number,
+        measures=dict(seen.measures),
+    )
+
+
+def test_cpu_is_per_gibibyte_and_of_all_processes() -> None:
+    found = observed(FetchAnswer(fresh=counts(4), again=counts(2)), GIB // 2).measures
+    assert found["cpu_seconds_per_gib/all"] == 9.5
+    assert found["cpu_seconds_per_gib/clients"] == 9
+    assert found["cpu_seconds_per_gib/server"] == 0.5
+    assert found["cpu_seconds_per_gib/all, again"] == 5.5
+
+
+def test_a_server_that_reads_its_disk_is_invalid() -> None:
+    def read(count: int) -> str:
+        fresh = counts(4, server_disk_bytes=count)
+        return observed(FetchAnswer(fresh=fresh, again=counts(2)), GIB).wrong
+
+    assert read(GIB // 200) == ""
+    assert "not from the page cache" in read(GIB // 50)
+
+
+def test_a_record_too_few_is_found() -> None:
+    partition = PartitionSum(records=7, bytes=700, sum="0a")
+    right = ClientSum(**partition.model_dump(), spilled=0)
+    wrong = right.model_copy(update={"records": 6})
+    assert wrong_sums([partition], [right, right]) == ""
+    assert "partition 0: 6 records" in wrong_sums([partition], [right, wrong])
+    assert "sum 0b were read" in wrong_sums(
+        [partition, partition], [right, right.model_copy(update={"sum": "0b"})]
+    )
+
+
+def test_the_rows_are_the_medians_and_the_ratio() -> None:
+    runs = [made(STOCK, n, cpu) for n, cpu in enumerate((7.0, 8.0, 9.0), 1)]
+    runs += [made(DAEMON, n, cpu) for n, cpu in enumerate((2.0, 3.0, 4.0), 1)]
+    runs += [made(STOCK, 1, 5.0, clients=4)]
+    found = rows(runs)
+    assert len(found) == 2 * len(KINDS)
+    cpu = found[0].as_json()
+    assert cpu["medians"] == {STOCK: 17.5, STOCK_TLS: None, DAEMON: 7.5}
+    assert (cpu["ratio"], cpu["n"], cpu["goal"], cpu["met"]) == (
+        round(7.5 / 17.5, 4),
+        3,
+        0.4,
+        False,
+    )
+    assert found[len(KINDS)].as_json()["ratio"] is None
+    assert all(len(row.as_cells()) == len(COLUMNS) for row in found)
+
+
+def test_accepted_connections_are_the_kernels(tmp_path: Path) -> None:
+    (tmp_path / "proc/net").mkdir(parents=True)
+    lines = "Ip: A\nIp: 1\nTcp: RtoAlgorithm ActiveOpens PassiveOpens\nTcp: 1 7 5\n"
+    (tmp_path / "proc/net/snmp").write_text(lines)
+    assert accepted_connections(Root(tmp_path)) == 5
+
+
+def test_every_arm_has_each_number_of_clients() -> None:
+    found = subjects(ARMS, (1, 4), size_bytes=GIB, maps=8, heap_mib=400)
+    assert [(it.system, it.clients) for it in found] == [(a, n) for n in (1, 4) for a in ARMS]
+
+
+def test_a_dry_run_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["bench", "fetch", "--dry-run", "--rounds", "2", "--clients", "1"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("vas-shuffled, 1 client") == 2
+    assert "vas-shuffled has no TLS" in printed.err
+    assert run_command(["bench", "fetch", "--size", "1K", "--dry-run"]) == 2
+
+
+def _is_missing() -> str:
+    try:
+        find_shuffled()
+        workloads_jar()
+        check_network()
+    except NotHere as missing:
+        return str(missing)
+    return ""
+
+
+@pytest.mark.machine
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_all_arms_read_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two clients of each arm over real sockets; every record that they merge is compared."""
+    if missing := _is_missing():
+        pytest.skip(missing)
+    file = tmp_path / "runs.jsonl"
+    sizes = ["--size", "16M", "--maps", "4", "--clients", "2"]
+    argv = ["bench", "fetch", "--rounds", "1", *sizes, "--resume", str(file), "--json"]
+    assert run_command(argv) == 0
+    found = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert {run.system for run in content_of(file).runs} == set(ARMS)
+    for name in ("all CPU per GiB", "requests", "connections", "clients' peak memory (PSS)"):
+        assert all(value > 0 for value in found[name]["medians"].values()), name
+    # Each node has one connection to the server; a reducer of the daemon writes no record.
+    assert found["connections"]["medians"][DAEMON] == 2
+    assert found["records written to clients' disks"]["medians"][DAEMON] == 0
+    # All is there: nothing runs again.
+    assert run_command(argv) == 0
