@@ -28,6 +28,7 @@ pytestmark = [
 
 _CONSUMER = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
 JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
+LOCAL = {"mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LocalCollector"}
 SORT = {"mapreduce.job.reduces": "3"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
@@ -103,6 +104,22 @@ def test_segments_that_only_the_job_can_decode(
 ) -> None:
     run(node_lab, ("terasort", "/shuffle/in/rows"), "decoded", SORT | JBS | settings)
     assert digests(node_lab, "decoded") == digests(node_lab, "stock")
+
+
+@pytest.mark.parametrize("settings", [{}, COMPRESSED, ENCRYPTED], ids=["plain", "gzip", "secret"])
+@pytest.mark.parametrize("consumer", [{}, JBS], ids=["handler", "daemon"])
+def test_our_collector_on_local_disks_is_served_as_stocks(
+    node_lab: Lab, stock: JobResult, consumer: dict[str, str], settings: dict[str, str]
+) -> None:
+    job = run(
+        node_lab, ("terasort", "/shuffle/in/rows"), "local", SORT | LOCAL | consumer | settings
+    )
+    assert digests(node_lab, "local") == digests(node_lab, "stock")
+    same = ["REDUCE_INPUT_RECORDS", "SHUFFLED_MAPS", "FAILED_SHUFFLE", "MAP_OUTPUT_RECORDS"]
+    if not settings:
+        same += ["REDUCE_SHUFFLE_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES"]
+    for name in same:
+        assert job.counter(name) == stock.counter(name), name
 
 
 def test_connections_that_prove_nothing_keep_no_reducer_out(

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.fetch.place import check_network, find_shuffled, observed
+from vas_bench.fetch.page_cache import cached_share
+from vas_bench.fetch.place import check_machine, find_shuffled, observed
 from vas_bench.fetch.processes import accepted_connections
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, PartitionSum
 from vas_bench.fetch.subjects import ARMS, DAEMON, STOCK, STOCK_TLS, FetchSubject, subjects
@@ -58,13 +59,14 @@ def test_cpu_is_per_gibibyte_and_of_all_processes() -> None:
     assert found["cpu_seconds_per_gib/all, again"] == 5.5
 
 
-def test_a_server_that_reads_its_disk_is_invalid() -> None:
-    def read(count: int) -> str:
-        fresh = counts(4, server_disk_bytes=count)
-        return observed(FetchAnswer(fresh=fresh, again=counts(2)), GIB).wrong
+def test_map_output_that_is_not_in_the_page_cache_is_invalid() -> None:
+    def seen(cached: float) -> str:
+        again = counts(2).model_copy(update={"cached_share": cached})
+        return observed(FetchAnswer(fresh=counts(4), again=again), GIB).wrong
 
-    assert read(GIB // 200) == ""
-    assert "not from the page cache" in read(GIB // 50)
+    assert seen(0.995) == ""
+    assert seen(0.98) == "only 98.0% of the map output was in the page cache"
+    assert cached_share("4096 100\n8192 16384\n") == (100 + 8192) / (100 + 16384)
 
 
 def test_a_record_too_few_is_found() -> None:
@@ -120,7 +122,7 @@ def _is_missing() -> str:
     try:
         find_shuffled()
         workloads_jar()
-        check_network()
+        check_machine()
     except NotHere as missing:
         return str(missing)
     return ""

@@ -124,6 +124,20 @@ def test_contradictions_are_refused() -> None:
     assert as_asked("stock", "off", {TLS_KEY: "true"}).medium == "stock"
 
 
+@pytest.mark.parametrize(
+    ("collector", "warned"),
+    [("org.vas.shuffle.map.LocalCollector", False), ("org.example.Own", True)],
+)
+def test_lint_knows_whose_files_the_daemon_serves(
+    collector: str, warned: bool, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(site, DAEMON)
+    argv = ["submit", "--dry-run", "--shuffle", "node", str(site / "my.jar"), "Main"]
+    assert run_command([*argv, f"-D{COLLECTOR_KEY}={collector}", "/in"]) == 0
+    said = "vas-shuffled serves files as Hadoop's own collector writes them"
+    assert (said in capsys.readouterr().err) is warned
+
+
 def test_lint_knows_the_medium(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(site, DAEMON)
     argv = ["submit", "--dry-run", str(site / "my.jar"), "Main", f"-D{TLS_KEY}=true"]

@@ -13,7 +13,7 @@ from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, play_all
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, runs_of
-from vas_bench.fetch.place import FetchPlace, check_network, versions
+from vas_bench.fetch.place import FetchPlace, check_machine, versions
 from vas_bench.fetch.subjects import ARMS, STOCK_TLS, FetchSubject, subjects
 from vas_bench.fetch.table import COLUMNS, rows
 from vas_bench.results.environment import environment
@@ -101,6 +101,8 @@ def fetch(
               vas bench fetch --resume fetch.jsonl
               vas bench fetch --rounds 3 --size 256M --clients 1 --json
               vas bench fetch --arm 'stock fetch' --arm vas-shuffled --budget 20m
+    \f
+    Raises BadInput for a size that is too small, NotHere for a program that is missing.
     """
     if size < _SMALLEST_SIZE:
         raise BadInput("too small to measure", where="--size", hint="1M or more")
@@ -109,7 +111,7 @@ def fetch(
     if dry_run:
         _say(draw_rounds([RunIdentity(it, {}, {}) for it in each], rounds=rounds, seed=seed))
         return
-    check_network()
+    check_machine()
     of_all = versions(arms)
     drawn = draw_rounds([RunIdentity(it, {}, of_all) for it in each], rounds=rounds, seed=seed)
     made = _measure(drawn, resume, budget)

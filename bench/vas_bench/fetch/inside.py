@@ -13,9 +13,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vas_bench.fetch.page_cache import read_all
 from vas_bench.fetch.processes import (
+    FetchProcess,
     PeakMemory,
-    Running,
     accepted_connections,
     cpu_seconds,
     ending,
@@ -25,11 +26,11 @@ from vas_bench.fetch.processes import (
 from vas_bench.fetch.programs import Programs
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, FetchRequest
 from vas_bench.fetch.sums import ClientSum, parse_sum, wrong_sums
+from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
 
 _COUNTED = ("looks_total", "reads_total")
-_READ_BYTES = 8 << 20
 
 
 @dataclass
@@ -38,9 +39,9 @@ class Stage:
 
     request: FetchRequest
     root: Root
-    server: Running
-    daemons: Sequence[Running] = ()
-    clients: Sequence[Running] = field(default_factory=list)
+    server: FetchProcess
+    daemons: Sequence[FetchProcess] = ()
+    clients: Sequence[FetchProcess] = field(default_factory=list)
     programs: Programs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -55,6 +56,8 @@ class Stage:
     def counted(self) -> tuple[FetchCounts, list[ClientSum]]:
         """Has all clients fetch once, and counts what that took."""
         groups = {"client": [*self.clients, *self.daemons], "server": [self.server]}
+        # The kernel may have reclaimed some of it, as DAMON does of what lay idle for a while.
+        cached = read_all(Path(self.request.served))
         idle = pss_bytes(self.root, groups["server"])
         before = self._snapshot()
         memory = PeakMemory(self.root, groups)
@@ -79,6 +82,7 @@ class Stage:
             connections=connections,
             spilled_records=sum(each.spilled for each in sums),
             server_disk_bytes=int(used["disk"]),
+            cached_share=cached,
         ), sums
 
     def _snapshot(self) -> dict[str, float]:
@@ -104,13 +108,12 @@ class Stage:
 def play(request: FetchRequest, root: Root) -> FetchAnswer:
     """Plays the round. Raises VasError when a part of it fails."""
     programs, work = Programs(request), Path(request.work)
-    _read_all(Path(request.served))
     with ExitStack() as stack:
-        stage = Stage(request, root, Running(*programs.server(work)))
+        stage = Stage(request, root, FetchProcess(*programs.server(work)))
         running = stack.enter_context(ending([stage.server]))
         programs.tell(stage.server)
         if programs.is_daemon:
-            stage.daemons = [Running(*each) for each in programs.client_daemons(work)]
+            stage.daemons = [FetchProcess(*each) for each in programs.client_daemons(work)]
             running.extend(stage.daemons)
             for daemon in stage.daemons:
                 programs.tell(daemon)
@@ -125,25 +128,21 @@ def play(request: FetchRequest, root: Root) -> FetchAnswer:
     )
 
 
-def _clients(programs: Programs, work: Path) -> list[Running]:
-    clients = [Running(*each) for each in programs.clients(work)]
+def _clients(programs: Programs, work: Path) -> list[FetchProcess]:
+    clients = [FetchProcess(*each) for each in programs.clients(work)]
     for client in clients:
         client.hear("ready")
     return clients
 
 
-def _read_all(directory: Path) -> None:
-    for file in directory.rglob("file.out*"):
-        with file.open("rb", buffering=0) as opened:
-            while opened.read(_READ_BYTES):
-                pass
-
-
 def main() -> None:
     """Reads the request from standard input and prints the answer."""
-    run(["ip", "link", "set", "lo", "up"])
     request = FetchRequest.model_validate_json(sys.stdin.read())
-    print(play(request, Root()).model_dump_json())
+    try:
+        run(["ip", "link", "set", "lo", "up"])
+        print(play(request, Root()).model_dump_json())
+    except VasError as failed:
+        sys.exit(f"vas: {failed}")
 
 
 if __name__ == "__main__":

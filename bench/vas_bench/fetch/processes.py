@@ -20,7 +20,7 @@ _END_SECONDS = 30
 _LOG_EXCERPT_CHARS = 2000
 
 
-class Running:
+class FetchProcess:
     """A program that reads lines, answers with lines, and ends when its standard input does."""
 
     def __init__(self, argv: Sequence[str], work: Path, name: str) -> None:
@@ -39,7 +39,7 @@ class Running:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """The process id that the kernel gave it."""
         return self._process.pid
 
     def say(self, line: str) -> None:
@@ -82,9 +82,9 @@ class Running:
 
 
 @contextmanager
-def ending(started: Iterable[Running]) -> Iterator[list[Running]]:
+def ending(started: Iterable[FetchProcess]) -> Iterator[list[FetchProcess]]:
     """Yields programs as a list that more can be added to, and ends all of it, the last first."""
-    running: list[Running] = []
+    running: list[FetchProcess] = []
     try:
         running.extend(started)
         yield running
@@ -93,20 +93,20 @@ def ending(started: Iterable[Running]) -> Iterator[list[Running]]:
             each.end()
 
 
-def cpu_seconds(root: Root, processes: Iterable[Running]) -> float:
+def cpu_seconds(root: Root, processes: Iterable[FetchProcess]) -> float:
     """Returns the CPU seconds that processes used since they started."""
     ticks = (_stat(root, each) for each in processes)
     return sum(ticks) / _TICKS_PER_SECOND
 
 
-def _stat(root: Root, process: Running) -> int:
+def _stat(root: Root, process: FetchProcess) -> int:
     text = root.read(f"proc/{process.pid}/stat")
     if text is None:
         raise VasError("it ended", where=process.name)
     return parse_stat(text).cpu_ticks
 
 
-def number_of(root: Root, processes: Iterable[Running], file: str, key: str) -> int:
+def number_of(root: Root, processes: Iterable[FetchProcess], file: str, key: str) -> int:
     """Returns the sum of a key's number in a file of each process' directory in /proc."""
     found = 0
     for each in processes:
@@ -117,7 +117,7 @@ def number_of(root: Root, processes: Iterable[Running], file: str, key: str) -> 
     return found
 
 
-def pss_bytes(root: Root, processes: Iterable[Running]) -> int:
+def pss_bytes(root: Root, processes: Iterable[FetchProcess]) -> int:
     """Returns the proportional set size of processes, summed up."""
     return number_of(root, processes, "smaps_rollup", "Pss") * 1024
 
@@ -132,7 +132,7 @@ def accepted_connections(root: Root) -> int:
 class PeakMemory:
     """Watches the PSS of groups of processes until `stop`; keeps each group's largest sum."""
 
-    def __init__(self, root: Root, groups: Mapping[str, Sequence[Running]]) -> None:
+    def __init__(self, root: Root, groups: Mapping[str, Sequence[FetchProcess]]) -> None:
         self._root, self._groups = root, groups
         self.peaks = {name: pss_bytes(root, group) for name, group in groups.items()}
         self._stopped = threading.Event()

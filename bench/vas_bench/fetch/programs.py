@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from vas_bench.fetch.processes import Running
+from vas_bench.fetch.processes import FetchProcess
 from vas_bench.fetch.request import FetchRequest
 from vas_bench.fetch.subjects import DAEMON
 
@@ -31,7 +31,7 @@ def java_command(request: FetchRequest, heap_mib: int, *words: str) -> list[str]
 
 
 class Programs:
-    """The programs of one round. Each is given as the arguments of `Running`."""
+    """The programs of one round. Each is given as the arguments of `FetchProcess`."""
 
     metrics_url = f"http://{_SERVER}:{_METRICS_PORT}/metrics"
 
@@ -70,7 +70,7 @@ class Programs:
             argv = java_command(request, request.heap_mib, f"{_MAIN}.FetchClient", *words, *which)
             yield argv, work, f"client {number}"
 
-    def tell(self, server: Running) -> None:
+    def tell(self, server: FetchProcess) -> None:
         """Tells a daemon the job, and waits until the server listens."""
         if self.is_daemon:
             server.say(f"add {_APPLICATION} {_USER} {os.getuid()} {_SECRET.hex()}")

@@ -40,7 +40,11 @@ class FetchRequest(_Model):
 
 
 class FetchCounts(_Model):
-    """The counts of one fetch by all clients at once. CPU is in seconds, memory in bytes."""
+    """The counts of one fetch by all clients at once. CPU is in seconds, memory in bytes.
+
+    `server_disk_bytes` includes pages of its program; `cached_share` is that of the map output in
+    the page cache when the fetch began.
+    """
 
     wall_seconds: float
     client_cpu: float
@@ -55,6 +59,7 @@ class FetchCounts(_Model):
     connections: int
     spilled_records: int
     server_disk_bytes: int
+    cached_share: float
 
 
 class FetchAnswer(_Model):

@@ -1,4 +1,4 @@
-"""What clients say they read, compared with what was written. Pure."""
+"""Compares the records that clients read with those that were written. Pure."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ MERGE_KEY = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
 TAGS_KEY = "mapreduce.job.tags"
 COLLECTOR, MERGE, TAG = (SHUFFLE[key] for key in (COLLECTOR_KEY, MERGE_KEY, TAGS_KEY))
 NODE_MERGE, STOCK_COLLECTOR = NODE_SHUFFLE[MERGE_KEY], NODE_SHUFFLE[COLLECTOR_KEY]
+LOCAL_COLLECTOR = "org.vas.shuffle.map.LocalCollector"
 SWITCH_KEY = "vas.shuffle.enabled"
 TLS_KEY = "mapreduce.shuffle.ssl.enabled"
 _STAGING = "yarn.app.mapreduce.am.staging-dir"
@@ -130,11 +131,11 @@ def _node_medium(conf: JobConfiguration) -> Iterator[Contradiction]:
             STOCK_SHUFFLE[MERGE_KEY],
         )
     collectors = _names(conf, COLLECTOR_KEY)
-    if collectors not in ([], [STOCK_COLLECTOR]) and COLLECTOR not in collectors:
+    if collectors not in ([], [STOCK_COLLECTOR], [LOCAL_COLLECTOR]) and COLLECTOR not in collectors:
         yield Contradiction(
             COLLECTOR_KEY,
             conf.get(COLLECTOR_KEY),
-            "vas-shuffled serves the files of Hadoop's own collector",
+            "vas-shuffled serves files as Hadoop's own collector writes them",
             STOCK_COLLECTOR,
         )
 

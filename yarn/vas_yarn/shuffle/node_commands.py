@@ -1,4 +1,4 @@
-"""What `vas shuffle ls`, `inspect` and `verify` print about a node's own disks."""
+"""Prints a node's own map output, for `vas shuffle ls`, `inspect` and `verify`."""
 
 from __future__ import annotations
 

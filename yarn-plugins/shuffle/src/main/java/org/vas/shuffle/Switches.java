@@ -13,6 +13,9 @@ public final class Switches {
   private static final String COLLECTOR = "org.vas.shuffle.map.LustreCollector";
   private static final String CONSUMER = "org.vas.shuffle.reduce.LustreMerge";
 
+  private static final String LOCAL_COLLECTOR = "org.vas.shuffle.map.LocalCollector";
+  private static final String NODE_CONSUMER = "org.vas.shuffle.reduce.NodeMerge";
+  private static final String STOCK_CONSUMER = "org.apache.hadoop.mapreduce.task.reduce.Shuffle";
   private static final String STOCK_COLLECTOR =
       "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
 
@@ -37,15 +40,31 @@ public final class Switches {
   }
 
   /**
-   * For a reduce task that reads stock's map output: whether stock's collector writes it.
+   * For a reduce task that reads map output on the nodes' disks: whether a collector of stock's layout
+   * writes it.
    *
    * @throws IOException that names the key and its value
    */
-  public static void checkStockCollector(Configuration job) throws IOException {
+  public static void checkStockLayout(Configuration job) throws IOException {
     String value = job.getTrimmed(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, STOCK_COLLECTOR);
-    if (!value.equals(STOCK_COLLECTOR)) {
+    if (!value.equals(STOCK_COLLECTOR) && !value.equals(LOCAL_COLLECTOR)) {
       throw new IOException(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR + " is '" + value
-          + "'; leave it unset: the daemon serves the files of Hadoop's own collector");
+          + "'; leave it unset, or set it to " + LOCAL_COLLECTOR + ": the daemon serves files as"
+          + " Hadoop's own collector writes them");
+    }
+  }
+
+  /**
+   * For a map task that writes stock's layout to the node's disks: whether its job's reducers read it.
+   *
+   * @throws IOException that names the key and its value
+   */
+  public static void checkNodeConsumer(Configuration job) throws IOException {
+    String value = job.getTrimmed(MRConfig.SHUFFLE_CONSUMER_PLUGIN, STOCK_CONSUMER);
+    if (!value.equals(STOCK_CONSUMER) && !value.equals(NODE_CONSUMER)) {
+      throw new IOException(MRConfig.SHUFFLE_CONSUMER_PLUGIN + " is '" + value
+          + "'; leave it unset, or set it to " + NODE_CONSUMER + ": " + LOCAL_COLLECTOR
+          + " writes to the node's disks");
     }
   }
 

@@ -4,13 +4,14 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
 
 /** The directory of one map attempt, and the files that the attempt makes in it. */
-final class AttemptFiles {
+class AttemptFiles {
   private static final int BUFFER_BYTES = 256 << 10;
 
   private final ShuffleFiles fs;
@@ -42,13 +43,32 @@ final class AttemptFiles {
     }
   }
 
+  /** Returns how the files are laid out. */
+  MofPolicy policy(JobConf job) throws IOException {
+    return MofPolicy.of(job);
+  }
+
+  /** Returns how many sorted runs the attempt may leave to reducers. */
+  int mostRuns(JobConf job) {
+    return ShuffleConf.MAX_RUNS.get(job);
+  }
+
   /** Returns the file system that merges read from. */
-  FileSystem fileSystem() {
+  ShuffleFiles fileSystem() {
     return fs;
   }
 
-  /** Makes a file in the directory and opens it for writing; fails if a file has that name. */
-  FSDataOutputStream create(String name) throws IOException {
+  /**
+   * Makes a file in the directory and opens it for writing; fails if a file has that name.
+   *
+   * @param leastBytes bytes that will be in it, at least
+   */
+  FSDataOutputStream create(String name, long leastBytes) throws IOException {
+    return create(name);
+  }
+
+  /** Makes a file of few bytes and opens it for writing; fails if a file has that name. */
+  final FSDataOutputStream create(String name) throws IOException {
     return fs.createPrivate(path(name), BUFFER_BYTES);
   }
 

@@ -12,7 +12,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.conf.ConfKey;
 import org.vas.shuffle.ShuffleConf;
-import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** Decides which jobs the collector serves, and which it refuses. */
@@ -43,6 +42,12 @@ final class CollectorRules {
         ? MRConfig.FRAMEWORK_NAME + " is " + framework : null;
   }
 
+  /** Whether the consumer of a job reads what a collector writes. */
+  @FunctionalInterface
+  interface ConsumerCheck {
+    void check(JobConf job) throws IOException;
+  }
+
   /**
    * Refuses what would end in wrong or mixed map outputs. Of a job that is switched off all
    * outputs are stock's.
@@ -50,7 +55,7 @@ final class CollectorRules {
    * @throws ServiceConfigurationError for a list of collectors: an exception would make MapTask try
    *     the next one, whose output no reducer of this job could read
    */
-  static void check(JobConf job) throws IOException {
+  static void check(JobConf job, Class<?> collector, ConsumerCheck consumer) throws IOException {
     ConfKey.refuseRetired(job, ShuffleConf.class);
     if (!ShuffleConf.ENABLED.get(job)) {
       return;
@@ -58,17 +63,17 @@ final class CollectorRules {
     String[] collectors = job.getTrimmedStrings(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR);
     if (collectors.length > 1) {
       throw new ServiceConfigurationError(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR
-          + " lists " + collectors.length + " classes; name " + LustreCollector.class.getName()
+          + " lists " + collectors.length + " classes; name " + collector.getName()
           + " alone, or no output is sure to be in its format");
     }
-    Switches.checkConsumer(job);
+    consumer.check(job);
     if (job.getNumReduceTasks() > Entries.MAX_PARTITIONS) {
       throw new IOException(MRJobConfig.NUM_REDUCES + " is " + job.getNumReduceTasks()
           + "; at most " + Entries.MAX_PARTITIONS + " are possible");
     }
     for (String key : IGNORED) {
       if (job.get(key) != null) {
-        LOG.debug("{} has no meaning for {}", key, LustreCollector.class.getName());
+        LOG.debug("{} has no meaning for {}", key, collector.getName());
       }
     }
   }

@@ -2,10 +2,7 @@ package org.vas.shuffle.map;
 
 import java.io.IOException;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.MapOutputCollector;
-import org.apache.hadoop.mapred.MapTask;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.SegmentWriter;
 
 /**
@@ -27,43 +24,16 @@ import org.vas.shuffle.mof.SegmentWriter;
  *                           `-- AttemptFiles       the attempt's directory
  * }</pre>
  */
-public class LustreCollector<K, V> implements MapOutputCollector<K, V> {
-  private static final Logger LOG = LoggerFactory.getLogger(LustreCollector.class);
-
-  private MapOutputCollector<K, V> delegate;
-
+public class LustreCollector<K, V> extends SortingCollector<K, V> {
   @Override
-  public void init(Context context) throws IOException, ClassNotFoundException {
-    CollectorRules.check(context.getJobConf());
-    String whyStock = CollectorRules.whyStock(context.getJobConf());
-    if (whyStock == null) {
-      delegate = open(context);
-    } else {
-      LOG.info("Map output goes to local disk, as in stock Hadoop: {}", whyStock);
-      delegate = new MapTask.MapOutputBuffer<>();
-      delegate.init(context);
-    }
+  void check(JobConf job) throws IOException {
+    CollectorRules.check(job, LustreCollector.class, Switches::checkConsumer);
   }
 
   // Tests take the guard away here.
+  @Override
   MapOutput<K, V> open(Context context) throws IOException, ClassNotFoundException {
-    JobConf job = context.getJobConf();
-    return new MapOutput<>(
-        context, new Ledger(job.getNumReduceTasks()), new SegmentWriter(job));
-  }
-
-  @Override
-  public void collect(K key, V value, int partition) throws IOException, InterruptedException {
-    delegate.collect(key, value, partition);
-  }
-
-  @Override
-  public void flush() throws IOException, InterruptedException, ClassNotFoundException {
-    delegate.flush();
-  }
-
-  @Override
-  public void close() throws IOException, InterruptedException {
-    delegate.close();
+    return new MapOutput<>(context, new Ledger(context.getJobConf().getNumReduceTasks()),
+        new SegmentWriter(context.getJobConf()));
   }
 }

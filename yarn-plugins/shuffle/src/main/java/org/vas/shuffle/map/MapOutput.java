@@ -24,7 +24,7 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
   private final Entries entries;
   private final RecordBuffer buffer;
   private final Ledger ledger;
-  private final Publisher publisher;
+  private final OutputPlace place;
   private final Runs runs;
   private final Counter recordCounter;
   private final Counter byteCounter;
@@ -33,7 +33,13 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
   private Throwable broken;
   private final long bufferBytes;
 
+  /** Opens an output on Lustre. */
   MapOutput(Context context, Ledger ledger, SegmentWriter writer)
+      throws IOException, ClassNotFoundException {
+    this(context, ledger, writer, new Publisher(context));
+  }
+
+  MapOutput(Context context, Ledger ledger, SegmentWriter writer, OutputPlace place)
       throws IOException, ClassNotFoundException {
     JobConf job = context.getJobConf();
     this.reporter = context.getReporter();
@@ -50,10 +56,10 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
     this.buffer = new RecordBuffer(memory, entries, order, this::spill);
     this.keys = serializer(job, keyClass);
     this.values = serializer(job, valueClass);
-    this.publisher = new Publisher(context);
-    this.runs = new Runs(job, publisher.files(), order,
-        Combine.<K, V>of(job, publisher.attempt(), reporter), ledger, writer, reporter);
-    publisher.makeDirectory();
+    this.place = place;
+    this.runs = new Runs(job, place.files(), order,
+        Combine.<K, V>of(job, place.attempt(), reporter), ledger, writer, reporter);
+    place.makeDirectory();
   }
 
   /** Does nothing: the constructor has read the context. */
@@ -84,7 +90,7 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
    */
   @Override
   public synchronized void flush() throws IOException {
-    if (publisher.isPublished()) {
+    if (place.isPublished()) {
       return;
     }
     checkWhole();
@@ -96,7 +102,7 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
       buffer.free();
       runs.finish(bufferBytes);
       runs.close();
-      publisher.publish(runs, ledger);
+      place.publish(runs, ledger);
     } catch (IOException | RuntimeException | Error e) {
       broken = e;
       throw e;
@@ -122,7 +128,7 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
     if (broken != null) {
       checkWhole();
     }
-    publisher.checkOpen();
+    place.checkOpen();
   }
 
   // In stock Hadoop's words, which users know.

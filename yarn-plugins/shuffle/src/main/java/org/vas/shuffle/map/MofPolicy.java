@@ -32,6 +32,11 @@ final class MofPolicy {
         ShuffleConf.SYNC_DATA.get(job));
   }
 
+  /** Returns the policy of stock's layout: one file without gaps, left to the page cache. */
+  static MofPolicy oneFile() {
+    return new MofPolicy(true, 1, false);
+  }
+
   /**
    * Returns the policy of a map whose whole output is known before its first file is made: where the job leaves the
    * layout open, partitions that are smaller than a file is worth go into one.

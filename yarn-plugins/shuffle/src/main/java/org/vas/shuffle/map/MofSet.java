@@ -34,7 +34,7 @@ final class MofSet implements Closeable {
       close();
     }
     if (open == null) {
-      open = open(name);
+      open = open(name, expectedBytes);
     }
     if (policy.isPacked() && expectedBytes >= WORTH_ALIGNING * policy.alignment()) {
       open.alignTo(policy.alignment());
@@ -67,12 +67,12 @@ final class MofSet implements Closeable {
     indexes.clear();
   }
 
-  private MofOutput open(String name) throws IOException {
+  private MofOutput open(String name, long expectedBytes) throws IOException {
     Integer known = indexes.get(name);
     if (known != null) {
       return new MofOutput(name, known, files.append(name));
     }
-    MofOutput created = new MofOutput(name, table.next(), files.create(name));
+    MofOutput created = new MofOutput(name, table.next(), files.create(name, expectedBytes));
     indexes.put(name, created.index());
     table.set(created.index(), created.describe());
     return created;

@@ -23,7 +23,7 @@ import org.vas.shuffle.mof.ShuffleFiles;
  * Publishes the runs of one map attempt: checks them against the ledger, writes the manifest under
  * another name, and renames it. Reducers see the whole output from then on, and nothing before.
  */
-final class Publisher {
+final class Publisher implements OutputPlace {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
   private static final String UNPUBLISHED = PredictableNames.UNPUBLISHED;
 
@@ -48,34 +48,28 @@ final class Publisher {
         operation -> count(operation.name(), 1)), dirs.attempt(task.getTaskID()));
   }
 
-  /**
-   * Makes the directory of the attempt.
-   *
-   * @throws IOException if it is there already, or the job's staging directory is gone
-   */
-  void makeDirectory() throws IOException {
+  @Override
+  public void makeDirectory() throws IOException {
     files.make(dirs);
   }
 
-  TaskAttemptID attempt() {
+  @Override
+  public TaskAttemptID attempt() {
     return task.getTaskID();
   }
 
-  /** Returns the files of the attempt, whose metadata operations are counted. */
-  AttemptFiles files() {
+  @Override
+  public AttemptFiles files() {
     return files;
   }
 
-  boolean isPublished() {
+  @Override
+  public boolean isPublished() {
     return published;
   }
 
-  /**
-   * Publishes runs that are closed, and counts as stock does.
-   *
-   * @throws IOException if they do not hold what the ledger has, or cannot be published
-   */
-  void publish(Runs runs, Ledger ledger) throws IOException {
+  @Override
+  public void publish(Runs runs, Ledger ledger) throws IOException {
     Manifest whole = manifest(runs);
     ledger.check(whole.segments());
     byte[] manifest = ManifestFormat.encode(whole);
@@ -95,12 +89,8 @@ final class Publisher {
     task.getSortPhase().complete();
   }
 
-  /**
-   * Fails if the output is published already: a record that is emitted now would reach nobody.
-   *
-   * @throws IOException that says so
-   */
-  void checkOpen() throws IOException {
+  @Override
+  public void checkOpen() throws IOException {
     if (published) {
       throw new IOException(files.path(ShuffleDirs.MANIFEST) + ": a record was emitted after the"
           + " map has ended and its output is published, so that nobody would get it; wait for the"

@@ -10,7 +10,6 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Progressable;
-import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.merge.PassPlan;
 import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.Segment;
@@ -55,14 +54,14 @@ final class Runs implements Closeable {
       SegmentWriter writer, Progressable progress) throws IOException {
     this.job = job;
     this.files = files;
-    this.policy = MofPolicy.of(job);
+    this.policy = files.policy(job);
     this.order = order;
     this.combine = combine;
     this.ledger = ledger;
     this.writer = writer;
     this.progress = progress;
     this.partitions = job.getNumReduceTasks();
-    this.maxRuns = ShuffleConf.MAX_RUNS.get(job);
+    this.maxRuns = files.mostRuns(job);
     this.mofs = newMofs();
   }
 

@@ -95,7 +95,12 @@ public class SegmentWriter {
 
   /** Returns the bytes that a segment without records would have, which stock Hadoop writes. */
   public long emptyBytes() throws IOException {
-    open(MofOutput.nowhere());
+    return empty(MofOutput.nowhere());
+  }
+
+  /** Writes a segment without records at the end of this MOF; returns its stored bytes. */
+  public long empty(MofOutput target) throws IOException {
+    open(target);
     end();
     return stored.bytes();
   }

@@ -13,7 +13,7 @@ import org.vas.shuffle.Switches;
 public final class NodeMerge<K, V> extends StreamedMerge<K, V> {
   @Override
   OutputMedium medium(Context<K, V> context, ReduceCounters counters) throws IOException {
-    Switches.checkStockCollector(context.getJobConf());
+    Switches.checkStockLayout(context.getJobConf());
     Switches.checkPlainWire(context.getJobConf());
     return new NodeMedium(context, counters);
   }

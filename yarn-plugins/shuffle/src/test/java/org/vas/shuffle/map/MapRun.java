@@ -88,9 +88,15 @@ public final class MapRun {
   /** Runs that attempt of a map to its end. */
   public static MapRun of(JobConf configured, TaskAttemptID attempt, Emitter.Script script)
       throws Exception {
+    return of(configured, Path.of(configured.get(MRConfig.LOCAL_DIR)), attempt, script);
+  }
+
+  /** The same with a directory for the split: for a job with several local directories. */
+  static MapRun of(JobConf configured, Path splits, TaskAttemptID attempt, Emitter.Script script)
+      throws Exception {
     JobConf job = new JobConf(configured);
     Emitter.configure(job, script);
-    Path local = Files.createDirectories(Path.of(job.get(MRConfig.LOCAL_DIR)));
+    Path local = Files.createDirectories(splits);
     Path split = Files.createTempFile(local, "split", "");
     writeSplit(job, split);
     MapTask task = new MapTask(split.toString(), attempt, attempt.getTaskID().getId(),
