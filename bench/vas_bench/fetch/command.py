@@ -112,8 +112,9 @@ def fetch(
         _say(draw_rounds([RunIdentity(it, {}, {}) for it in each], rounds=rounds, seed=seed))
         return
     check_machine()
-    of_all = versions(arms)
-    drawn = draw_rounds([RunIdentity(it, {}, of_all) for it in each], rounds=rounds, seed=seed)
+    of_arm = {arm: versions(arm) for arm in arms}
+    identities = [RunIdentity(it, {}, of_arm[it.system]) for it in each]
+    drawn = draw_rounds(identities, rounds=rounds, seed=seed)
     made = _measure(drawn, resume, budget)
     _print(made, as_json)
     refuse_invalid(made)

@@ -67,7 +67,8 @@ class Stage:
         after = self._snapshot()
         peaks = memory.stop()
         used = {name: after[name] - before[name] for name in before}
-        connections = int(used["connections"])
+        accepted = int(used["connections"])
+        is_daemon = self.programs.is_daemon
         return FetchCounts(
             wall_seconds=round(wall, 3),
             client_cpu=round(used["client"], 2),
@@ -78,18 +79,16 @@ class Stage:
             server_idle_pss=idle,
             server_threads=number_of(self.root, [self.server], "status", "Threads"),
             client_threads=number_of(self.root, groups["client"], "status", "Threads"),
-            requests=int(used["requests"]) if self.programs.is_daemon else connections,
-            connections=connections,
+            requests=int(used["requests"]) if is_daemon else accepted,
+            connections=self._told(("peers_in",)) if is_daemon else accepted,
             spilled_records=sum(each.spilled for each in sums),
             server_disk_bytes=int(used["disk"]),
             cached_share=cached,
         ), sums
 
     def _snapshot(self) -> dict[str, float]:
-        # Asking a daemon is a connection of its own: it comes before they are counted.
-        asked = self._requests() if self.programs.is_daemon else 0
         return {
-            "requests": asked,
+            "requests": self._told(_COUNTED) if self.programs.is_daemon else 0,
             "connections": accepted_connections(self.root),
             "client": cpu_seconds(self.root, self.clients),
             "daemon": cpu_seconds(self.root, self.daemons),
@@ -97,11 +96,12 @@ class Stage:
             "disk": number_of(self.root, [self.server], "io", "read_bytes"),
         }
 
-    def _requests(self) -> int:
+    def _told(self, names: Sequence[str]) -> int:
+        """Returns the sum of numbers that the server's daemon tells of itself."""
         url = self.programs.metrics_url
         with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 (our own address)
             lines = [line.split() for line in answer.read().decode().splitlines()]
-        wanted = {f"vas_shuffled_{name}" for name in _COUNTED}
+        wanted = {f"vas_shuffled_{name}" for name in names}
         return sum(int(words[1]) for words in lines if words[0] in wanted)
 
 

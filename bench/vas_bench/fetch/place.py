@@ -16,6 +16,7 @@ from vas_bench.fetch.request import FetchAnswer, FetchCounts, FetchRequest, Part
 from vas_bench.fetch.subjects import DAEMON, STOCK_TLS, FetchSubject
 from vas_bench.fetch.tls import make_tls
 from vas_bench.results.environment import build_of, lab_versions
+from vas_bench.results.systems import Fetching
 from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.errors import NotHere
 from vas_core.process import run
@@ -126,11 +127,11 @@ class FetchPlace:
         return str(directory)
 
 
-def versions(arms: tuple[str, ...]) -> Mapping[str, str]:
-    """Returns the versions and builds of all that runs. Raises NotHere for what is not built."""
+def versions(arm: Fetching) -> Mapping[str, str]:
+    """Returns the versions and builds of an arm's programs. Raises NotHere if one is not built."""
     found = lab_versions(find_hadoop(), find_java())
     jars = {"plugins": build_of(find_plugins()), "workloads": build_of(workloads_jar())}
-    daemon = {"vas-shuffled": build_of(find_shuffled())} if DAEMON in arms else {}
+    daemon = {"vas-shuffled": build_of(find_shuffled())} if arm == DAEMON else {}
     return found | jars | daemon
 
 

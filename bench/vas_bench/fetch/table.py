@@ -11,7 +11,6 @@ from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import ComparedSystem
 from vas_bench.statistics.ratio import MedianRatio, ratio
 from vas_bench.statistics.summary import summary
-from vas_core.errors import BadInput
 from vas_core.shown import counted
 
 _MIB = float(1 << 20)
@@ -114,12 +113,9 @@ def _row(kind: RowKind, clients: int, runs: Sequence[BenchRun]) -> FetchRow:
 
 
 def _over_stock(samples: dict[ComparedSystem, list[float]]) -> MedianRatio | None:
-    if not {STOCK, DAEMON} <= samples.keys():
-        return None
-    try:
-        return ratio(samples[DAEMON], samples[STOCK])
-    except BadInput:  # stock's median is zero, as its daemons' CPU
-        return None
+    if not {STOCK, DAEMON} <= samples.keys() or min(samples[STOCK]) <= 0:
+        return None  # a count of stock's that may be zero, as its daemons' CPU
+    return ratio(samples[DAEMON], samples[STOCK])
 
 
 def _number(value: float | None) -> str:
