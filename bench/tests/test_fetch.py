@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from vas_bench.run.workloads_jar import workloads_jar
 
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.fetch.page_cache import cached_share
@@ -19,7 +20,6 @@ from vas_bench.fetch.table import COLUMNS, KINDS, rows
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import content_of
 from vas_bench.results.systems import Fetching
-from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root

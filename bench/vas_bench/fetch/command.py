@@ -8,24 +8,30 @@ from typing import cast
 
 import click
 
-from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Played, play_all
+from vas_bench.engine.play import (
+    Budget,
+    Estimates,
+    Expected,
+    Played,
+    note_left,
+    play_shown,
+    refuse_invalid,
+)
 from vas_bench.engine.resume import left_to_do
-from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, runs_of
+from vas_bench.engine.rounds import Round, RunIdentity, runs_of
 from vas_bench.fetch.place import FetchPlace, check_machine, versions
 from vas_bench.fetch.subjects import ARMS, STOCK_TLS, FetchSubject, subjects
 from vas_bench.fetch.table import COLUMNS, rows
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
 from vas_bench.results.environment import environment
 from vas_bench.results.measures import FETCH
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import Fetching
-from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
-from vas_core.progress import Steps
 from vas_core.root import Root
 from vas_core.table import print_table
 from vas_lab.state import default_directory
@@ -69,23 +75,16 @@ Rounds = Sequence[Round[FetchSubject]]
     type=click.Choice(ARMS),
     help="Only this arm; repeatable [default: all].",
 )
-@resume_option
-@budget_option
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
-)
-@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
+@rounds_options
+@dry_run_option
 @json_option
 def fetch(
-    rounds: int,
     size: int,
     maps: int,
     numbers: tuple[int, ...],
     heap_mib: int,
     names: tuple[str, ...],
-    resume: Path | None,
-    budget: int | None,
-    seed: int,
+    session: RoundsRequest,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -109,13 +108,12 @@ def fetch(
     arms = cast(tuple[Fetching, ...], tuple(dict.fromkeys(names))) or ARMS
     each = subjects(arms, sorted(set(numbers)), size_bytes=size, maps=maps, heap_mib=heap_mib)
     if dry_run:
-        _say(draw_rounds([RunIdentity(it, {}, {}) for it in each], rounds=rounds, seed=seed))
+        _say(session.draw([RunIdentity(it, {}, {}) for it in each]))
         return
     check_machine()
     of_arm = {arm: versions(arm) for arm in arms}
     identities = [RunIdentity(it, {}, of_arm[it.system]) for it in each]
-    drawn = draw_rounds(identities, rounds=rounds, seed=seed)
-    made = _measure(drawn, resume, budget)
+    made = _measure(session.draw(identities), session)
     _print(made, as_json)
     refuse_invalid(made)
 
@@ -132,30 +130,26 @@ def _estimates(drawn: Rounds) -> Estimates[FetchSubject]:
     return Estimates(drawn, [Expected(0.0, each.experiment.seconds) for each in drawn])
 
 
-def _measure(drawn: Rounds, resume: Path | None, budget: int | None) -> list[BenchRun]:
+def _measure(drawn: Rounds, session: RoundsRequest) -> list[BenchRun]:
     here = environment(Root())
-    with RunStore.open(resume) as store:
-        where = resume or Path("results")
+    with session.store({}) as store:
+        where = session.resume or Path("results")
         left = left_to_do(drawn, store.content, here, file=where, resume=True)
         if left:
-            note_left(_play(left, store, budget).left)
+            note_left(_play(left, store, session.budget).left)
         return runs_of(drawn, store.runs)
 
 
 def _play(left: Rounds, store: RunStore, budget: int | None) -> Played[FetchSubject]:
-    here, guessed = environment(Root()), _estimates(left)
+    here = environment(Root())
     observer = Observer(FETCH, "vas bench fetch", here, lambda: environment(Root()))
-    learned = default_directory("bench") / "fetch-seconds.json"
-    with (
-        FetchPlace.open(left[0].experiment) as place,
-        Steps.show(guessed.steps(left), learned) as progress,
-    ):
-        return play_all(
+    with FetchPlace.open(left[0].experiment) as place:
+        return play_shown(
             lambda it: observer.observe(it, lambda: place.play(it.experiment)),
             left,
             store.append,
-            progress=progress,
-            estimates=guessed,
+            learned=default_directory("bench") / "fetch-seconds.json",
+            estimates=_estimates(left),
             budget=Budget(budget),
         )
 

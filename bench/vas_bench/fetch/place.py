@@ -17,7 +17,7 @@ from vas_bench.fetch.subjects import DAEMON, STOCK_TLS, FetchSubject
 from vas_bench.fetch.tls import make_tls
 from vas_bench.results.environment import build_of, lab_versions
 from vas_bench.results.systems import Fetching
-from vas_bench.run.workloads_jar import workloads_jar
+from vas_bench.run.own_jobs import workloads_jar
 from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
