@@ -24,17 +24,26 @@ double a2av_load_value(unsigned char step)
     return value;
 }
 
+struct a2av_load a2av_load_sent(const size_t *send_bytes, int rank, int ranks,
+                                size_t direct_bytes)
+{
+    struct a2av_load load = {0};
+    for (int to = 0; to < ranks; to++) {
+        size_t count = to == rank ? 0 : send_bytes[to];
+        load.blocks += count > 0;
+        load.direct += count > direct_bytes;
+        load.bytes += count > direct_bytes ? 0 : (double)count;
+    }
+    return load;
+}
+
 struct a2av_load_code a2av_load_of(const struct a2av_call *call)
 {
-    uint64_t blocks = 0, bytes = 0, direct = 0;
-    for (int to = 0; to < call->ranks; to++) {
-        size_t count = to == call->rank ? 0 : call->job->send_bytes[to];
-        blocks += count > 0;
-        direct += count > call->limit;
-        bytes += count > call->limit ? 0 : count;
-    }
-    return (struct a2av_load_code){
-        {a2av_load_step(blocks), a2av_load_step(bytes), a2av_load_step(direct)}};
+    struct a2av_load load =
+        a2av_load_sent(call->job->send_bytes, call->rank, call->ranks, call->limit);
+    return (struct a2av_load_code){{a2av_load_step((uint64_t)load.blocks),
+                                    a2av_load_step((uint64_t)load.bytes),
+                                    a2av_load_step((uint64_t)load.direct)}};
 }
 
 void a2av_load_raise(struct a2av_load_code *load, const unsigned char other[A2AV_LOAD_BYTES])

@@ -135,6 +135,14 @@ static int fill(const struct vas_side *side, struct vas_blocks *blocks, size_t p
     return 0;
 }
 
+int vas_blocks_measure(struct vas_blocks *blocks, const struct vas_side *send,
+                       const struct vas_side *receive)
+{
+    size_t packed;
+    return survey(send ? send : receive, blocks->ranks, (unsigned char **)blocks->send,
+                  blocks->send_bytes, !send, &packed);
+}
+
 int vas_blocks_begin(struct vas_blocks *blocks, const struct vas_side *send,
                      const struct vas_side *receive, MPI_Comm comm)
 {

@@ -32,6 +32,11 @@ void vas_blocks_close(struct vas_blocks *);
 /* Whether MPI itself should report what is wrong with a side. */
 bool vas_side_is_invalid(const struct vas_side *, int ranks);
 
+/* Sets send_bytes alone, without a look at what the buffers contain; `send` is NULL for
+ * MPI_IN_PLACE. Returns 0 or an error of MPI. */
+int vas_blocks_measure(struct vas_blocks *, const struct vas_side *send,
+                       const struct vas_side *receive);
+
 /* Makes the blocks of a call; `send` is NULL for MPI_IN_PLACE. Returns 0 or an error of MPI or
  * of the core. Afterwards vas_blocks_end must be called. */
 int vas_blocks_begin(struct vas_blocks *, const struct vas_side *send,

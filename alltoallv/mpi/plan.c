@@ -1,8 +1,10 @@
 /* The explicit API's plans: VAS_Alltoallv_init and what follows it. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../include/vas_a2av.h"
+#include "plan.h"
 #include "registry.h"
 
 enum { ARRAYS = 4 };
@@ -41,27 +43,24 @@ static int duplicate(MPI_Comm comm, MPI_Comm *mine)
     return error;
 }
 
-/* What the core does needs a state; all ranks have one, or all use MPI's own function. */
-static int choose(struct vas_plan *plan, MPI_Comm comm)
+/* What the core does needs a plan and a state on every rank: `used` says whether all have them. */
+static int use(struct vas_plan *plan, struct vas_communicator *own, bool *used)
 {
-    struct vas_communicator *own = vas_registry_find(comm);
-    if (own && !own->passes) {
-        int ready, all = 0;
-        plan->state = a2av_state_new();
-        ready = plan->state != NULL;
-        int error = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, own->transport.comm);
-        if (!error && all) {
-            a2av_state_plan(plan->state);
-            vas_registry_hold(own);
-            plan->own = own;
-            plan->settings = own->settings.core;
-            plan->learnt = !own->settings.chooses;
-            return 0;
-        }
-        a2av_state_free(plan->state);
-        plan->state = NULL;
+    struct a2av_state *state = plan ? a2av_state_new() : NULL;
+    int ready = state != NULL, all = 0;
+    int error = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, own->transport.comm);
+    *used = !error && all;
+    if (!*used) {
+        a2av_state_free(state);
+        return error;
     }
-    return duplicate(comm, &plan->comm);
+    a2av_state_plan(state);
+    vas_registry_hold(own);
+    plan->state = state;
+    plan->own = own;
+    plan->settings = own->settings.core;
+    plan->learnt = !own->settings.chooses;
+    return 0;
 }
 
 static int count_ranks(MPI_Comm comm, int *ranks)
@@ -73,19 +72,21 @@ static int count_ranks(MPI_Comm comm, int *ranks)
 }
 
 /* Keeps the arguments; MPI_IN_PLACE has no counts, displacements and type of the send side. */
-static int keep(struct vas_plan *plan, const int *const arrays[ARRAYS],
-                const MPI_Datatype types[2])
+static int keep(struct vas_plan *plan, const struct vas_side *send, const struct vas_side *receive)
 {
-    size_t n = (size_t)plan->ranks;
-    bool in_place = plan->from == MPI_IN_PLACE;
+    size_t n = (size_t)plan->ranks, bytes = n * sizeof(int);
+    bool in_place = send->base == MPI_IN_PLACE;
     plan->arrays = calloc(ARRAYS * n + 1, sizeof *plan->arrays);
     if (!plan->arrays)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < ARRAYS; i++)
-        if (i >= 2 || !in_place)
-            memcpy(array(plan, i), arrays[i], n * sizeof(int));
-    int error = PMPI_Type_dup(types[1], &plan->types[1]);
-    return error || in_place ? error : PMPI_Type_dup(types[0], &plan->types[0]);
+    if (!in_place) {
+        memcpy(array(plan, 0), send->counts, bytes);
+        memcpy(array(plan, 1), send->displacements, bytes);
+    }
+    memcpy(array(plan, 2), receive->counts, bytes);
+    memcpy(array(plan, 3), receive->displacements, bytes);
+    int error = PMPI_Type_dup(receive->types[0], &plan->types[1]);
+    return error || in_place ? error : PMPI_Type_dup(send->types[0], &plan->types[0]);
 }
 
 /* The sides of a start; where MPI_IN_PLACE is given `send` has no meaning. */
@@ -107,39 +108,67 @@ static void drop(struct vas_plan *plan)
     free(plan);
 }
 
+/* A plan of the arguments, on no communicator yet. */
+static int describe(const struct vas_side *send, const struct vas_side *receive, int ranks,
+                    struct vas_plan **made)
+{
+    struct vas_plan *plan = malloc(sizeof *plan);
+    if (!plan)
+        return MPI_ERR_NO_MEM;
+    *plan = (struct vas_plan){.comm = MPI_COMM_NULL, .ranks = ranks, .from = send->base,
+                              .to = (void *)(uintptr_t)receive->base,
+                              .types = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}};
+    int error = keep(plan, send, receive);
+    if (error)
+        drop(plan);
+    else
+        *made = plan;
+    return error;
+}
+
+int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
+                  const struct vas_side *receive, bool ready, struct vas_plan **made)
+{
+    bool used;
+    *made = NULL;
+    int error = ready ? describe(send, receive, own->ranks, made) : 0;
+    int other = use(*made, own, &used);
+    if (*made && !used) {
+        drop(*made);
+        *made = NULL;
+    }
+    return error ? error : other;
+}
+
 int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
                        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                        VAS_Plan *made)
 {
-    const int *const arrays[] = {sendcounts, sdispls, recvcounts, rdispls};
-    const MPI_Datatype types[] = {sendtype, recvtype};
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
-    struct vas_plan *plan = malloc(sizeof *plan);
+    struct vas_communicator *own = vas_registry_find(comm);
+    bool used = false;
+    int ranks;
     (void)info;
     *made = NULL;
-    if (!plan) {
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
-    }
-    *plan = (struct vas_plan){.comm = MPI_COMM_NULL, .from = sendbuf, .to = recvbuf,
-                              .types = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}};
-    int error = count_ranks(comm, &plan->ranks);
-    if (!error && (vas_side_is_invalid(&receive, plan->ranks) ||
-                   (sendbuf != MPI_IN_PLACE && vas_side_is_invalid(&send, plan->ranks))))
+    int error = count_ranks(comm, &ranks);
+    if (!error && (vas_side_is_invalid(&receive, ranks) ||
+                   (sendbuf != MPI_IN_PLACE && vas_side_is_invalid(&send, ranks))))
         error = MPI_ERR_ARG;
     if (!error)
-        error = keep(plan, arrays, types);
+        error = describe(&send, &receive, ranks, made);
+    if (!error && own && !own->passes)
+        error = use(*made, own, &used);
+    if (!error && !used)
+        error = duplicate(comm, &(*made)->comm);
     if (!error)
-        error = choose(plan, comm);
-    if (error) {
-        drop(plan);
-        PMPI_Comm_call_errhandler(comm, error);
-        return error;
-    }
-    *made = plan;
-    return MPI_SUCCESS;
+        return MPI_SUCCESS;
+    if (*made)
+        drop(*made);
+    *made = NULL;
+    PMPI_Comm_call_errhandler(comm, error);
+    return error;
 }
 
 int VAS_Alltoallv_start(VAS_Plan plan)

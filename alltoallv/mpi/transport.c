@@ -58,7 +58,14 @@ static int wait_for(struct a2av_transport *base, int ticket, size_t *received)
 {
     struct vas_transport *own = (struct vas_transport *)base;
     MPI_Status status;
-    int count, error = PMPI_Wait(&own->requests[ticket], &status);
+    int count, done = 0, error = 0;
+    while (own->yields && !done && !error) {
+        error = PMPI_Test(&own->requests[ticket], &done, &status);
+        if (!done)
+            sched_yield();
+    }
+    if (!own->yields)
+        error = PMPI_Wait(&own->requests[ticket], &status);
     own->idle[own->idle_count++] = ticket;
     if (error || !received)
         return error;

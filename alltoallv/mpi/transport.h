@@ -12,6 +12,7 @@ struct vas_transport {
     MPI_Request *requests; /* by ticket */
     int *idle;             /* tickets that are free: a stack */
     int room, idle_count;
+    bool yields; /* while it waits for a message: its thread may share a core with the caller's */
 };
 
 /* Returns 0 or an error of MPI. */
