@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -47,6 +48,49 @@ def test_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_ten_thousand_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
+    """Takes minutes; docs/alltoallv.md has how many."""
+    ranks = 33 if mpi is OPEN_MPI else 4
+    assert verify_on(mpi, ranks=ranks, cases=10_000, seed=24).endswith(" 0 different")
+
+
+@pytest.mark.long
+def test_valgrind_finds_nothing_in_some_random_cases() -> None:
+    """On MPICH: the messages of Open MPI itself have bytes that were never set."""
+    if not (is_installed(MPICH) and shutil.which("valgrind")):
+        pytest.skip("MPICH or valgrind is not installed: apt-get install libmpich-dev valgrind")
+    words = ["valgrind", "-q", "--error-exitcode=9", build_for(MPICH, "oracle") / "oracle"]
+    done = launch(MPICH, 3, [*words, "60", "7"])
+    assert done.stdout.strip().endswith(" 0 different")
+
+
+_NOISE_BYTES = 128 * 1024
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x", "auto"])
+def test_100000_calls_leave_no_memory_behind(algorithm: str, mpi: MpiKind) -> None:
+    """What the library allocates is counted; the bound of all bytes is for the MPI's own objects.
+
+    900 communicators that are left behind are more than the bound, and so is a byte and a half of
+    each call; the pools of the MPIs grow by less, once.
+    """
+    program = build_for(mpi, "leaks") / "leaks"
+    words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_DIRECT": "64"}
+    # MPICH's ranks poll: two have a core each.
+    done = launch(mpi, 4 if mpi is OPEN_MPI else 2, [program], environment=_SMALL | words)
+    found = json.loads(done.stdout)
+    assert (found["calls"], found["blocks"]) == (100_000, 0)
+    assert found["bytes"] - found["bytes_of_mpi"] < _NOISE_BYTES
+
+
+def test_a_call_that_is_passed_on_costs_less_than_100_ns(mpi: MpiKind) -> None:
+    found = json.loads(launch(mpi, 1, [build_for(mpi, "overhead") / "overhead"]).stdout)
+    assert 0 < found["library_ns"] - found["mpi_ns"] < 100
+
+
+@pytest.mark.long
 def test_address_and_undefined_sanitizers_find_nothing(mpi: MpiKind) -> None:
     program = build_for(mpi, "oracle", sanitize="address,undefined") / "oracle"
     # The MPIs keep memory at their end that is not ours.
@@ -81,6 +125,37 @@ def test_communicators_threads_plans_and_errors(algorithm: str, mpi: MpiKind) ->
     words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2"}
     said = launch(mpi, 4, [program], environment=_SMALL | words).stdout
     assert "faces: every check holds" in said
+
+
+@pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x"])
+def test_persistent_requests_of_two_libraries_are_plans(algorithm: str, mpi: MpiKind) -> None:
+    program = build_for(mpi, "persistent") / "persistent"
+    words = _SMALL | {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_REPORT": "1"}
+    done = launch(mpi, 4, [program, "1"], environment=words)
+    if "this MPI has no MPI_Alltoallv_init" in done.stdout:
+        pytest.skip(f"{mpi.name} has no MPI_Alltoallv_init")
+    assert "persistent: every check holds" in done.stdout
+    # Seven plans, and a communicator that is used between start and end.
+    assert done.stderr.count(f"25 calls by {algorithm}") == 7 + 1
+
+
+def test_persistent_requests_without_threads_are_mpis_own(mpi: MpiKind) -> None:
+    program = build_for(mpi, "persistent") / "persistent"
+    done = launch(mpi, 4, [program, "0", "0"], environment=_SMALL)
+    assert "persistent: " in done.stdout
+
+
+def test_persistent_requests_that_mpi_serves_better_are_its_own(
+    mpi: MpiKind, tmp_path: Path
+) -> None:
+    """On a machine whose messages cost nothing but bytes there is nothing to gain."""
+    figures = tmp_path / "figures"
+    figures.write_text(
+        "overhead_ns = 0\nlatency_ns = 1000\nbyte_ps = 1\ncopy_byte_ps = 100\nlocal_ns = 400\n"
+    )
+    environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
+    program = build_for(mpi, "persistent") / "persistent"
+    assert "persistent: " in launch(mpi, 4, [program, "0"], environment=environment).stdout
 
 
 @pytest.mark.parametrize("form", ["mpif", "mpi", "f08"])
