@@ -4,11 +4,13 @@
  *
  * ALGORITHM is one of the library's, `auto` for its choice, or `mpi` for the MPI's own. BYTES is
  * the largest block.
- * Prints a line of JSON: the slowest rank's seconds a call, and what rank 0 sent in one call. */
+ * Prints a line of JSON: the slowest rank's seconds a call, all ranks' CPU seconds a call (0 where
+ * it is simulated), and what rank 0 sent in one call. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "../mpi/communicator.h"
 #include "../oracle/random.h"
@@ -87,33 +89,51 @@ static void call(struct job *job)
         MPI_Abort(job->comm, 1);
 }
 
-/* As OSU's benchmark does: a barrier, then calls in a row. Returns the slowest rank's seconds. */
-static double seconds_of(struct job *job, int calls)
+/* The CPU seconds of this rank; SimGrid's ranks share a process. */
+static double cpu_seconds(void)
 {
-    double mine, slowest = 0;
+#ifdef VAS_A2AV_SIMULATED
+    return 0;
+#else
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+#endif
+}
+
+/* As OSU's benchmark does: a barrier, then calls in a row. Returns the slowest rank's seconds, and
+ * sets the CPU seconds of all ranks together. */
+static double seconds_of(struct job *job, int calls, double *cpu)
+{
+    double mine, used, slowest = 0;
     MPI_Barrier(job->comm);
     mine = MPI_Wtime();
+    used = cpu_seconds();
     for (int i = 0; i < calls; i++)
         call(job);
     mine = MPI_Wtime() - mine;
+    used = cpu_seconds() - used;
     MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, job->comm);
+    MPI_Allreduce(&used, cpu, 1, MPI_DOUBLE, MPI_SUM, job->comm);
     return slowest;
 }
 
 static void measure(struct job *job, char **argv)
 {
+    double cpu = 0;
     if (job->remembers)
-        seconds_of(job, WARM_CALLS);
+        seconds_of(job, WARM_CALLS, &cpu);
     struct a2av_counts before = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
-    double seconds = seconds_of(job, job->calls);
+    double seconds = seconds_of(job, job->calls, &cpu);
     struct a2av_counts after = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
     uint64_t calls = (uint64_t)job->calls;
     if (job->rank == 0)
         printf("{\"algorithm\": \"%s\", \"radix\": %s, \"distribution\": \"%s\", \"bytes\": %s, "
-               "\"ranks\": %d, \"seconds\": %.9f, \"messages\": %" PRIu64
+               "\"ranks\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.9f, \"messages\": %" PRIu64
                ", \"payload_bytes\": %" PRIu64 ", \"metadata_bytes\": %" PRIu64
                ", \"scratch_bytes\": %" PRIu64 "}\n",
-               argv[1], argv[2], argv[3], argv[4], job->ranks, seconds / job->calls,
+               argv[1], argv[2], argv[3], argv[4], job->ranks, seconds / job->calls, cpu / job->calls,
                (after.messages - before.messages) / calls,
                (after.payload_bytes - before.payload_bytes) / calls,
                (after.metadata_bytes - before.metadata_bytes) / calls, after.scratch_bytes);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass
@@ -27,7 +26,7 @@ _ALGORITHMS = ("linear", "sloav", "sloav2", "sloavx", "sloav2x")
 
 @dataclass(frozen=True)
 class DemoCost:
-    """An algorithm, and the cost of one of its calls, of all 16 ranks together."""
+    """Cost of one call of an algorithm: packets and CPU seconds are of all 16 ranks together."""
 
     algorithm: str
     packets: float
@@ -42,8 +41,9 @@ def demo(size: int, as_json: bool) -> None:
     """Count the packets between four nodes of four ranks.
 
     The nodes are network namespaces joined by a bridge, and Open MPI's ranks talk TCP between
-    them. A run of few calls is subtracted from one of many, so what starting costs is not counted.
-    Acknowledgements are packets too. Times say little where cores are shared. Needs root.
+    them. A run of few calls is subtracted from one of many, so the packets of starting are not
+    counted. Acknowledgements are packets too. CPU time includes that of ranks which wait and poll;
+    it and the time say little where other work shares the cores. Needs root.
 
     \b
     Example: vas a2av demo
@@ -78,18 +78,20 @@ def _require_all() -> None:
 
 
 def cost_of(agent: Path, program: Path, algorithm: str, size: int) -> DemoCost:
-    """Runs few calls and many, and returns the cost of one by the difference."""
-    few = _run_calls(agent, program, algorithm, size, _FEW_CALLS)
-    many = _run_calls(agent, program, algorithm, size, _MANY_CALLS)
-    calls = _MANY_CALLS - _FEW_CALLS
-    packets, cpu = (many[0] - few[0]) / calls, (many[1] - few[1]) / calls
-    return DemoCost(algorithm, packets, cpu, many[2])
+    """Runs few calls and many, and returns the cost of one.
+
+    Raises CommandFailed when a run fails or takes too long.
+    """
+    few, _ = _run_calls(agent, program, algorithm, size, _FEW_CALLS)
+    many, timed = _run_calls(agent, program, algorithm, size, _MANY_CALLS)
+    packets = (many - few) / (_MANY_CALLS - _FEW_CALLS)
+    return DemoCost(algorithm, packets, timed["cpu_seconds"], timed["seconds"])
 
 
 def _run_calls(
     agent: Path, program: Path, algorithm: str, size: int, calls: int
-) -> tuple[int, float, float]:
-    """Returns packets and CPU seconds of all ranks, and the seconds of a call."""
+) -> tuple[int, dict[str, float]]:
+    """Returns the packets that were sent, and what the benchmark printed of one call."""
     hosts = ",".join(f"{address(node)}:{_RANKS_OF_NODE}" for node in range(1, NODES + 1))
     parameters = {
         "plm_rsh_agent": str(agent),
@@ -105,13 +107,8 @@ def _run_calls(
     words += [word for name, value in parameters.items() for word in ("--mca", name, value)]
     words += ["--host", hosts, "-n", str(NODES * _RANKS_OF_NODE), "--map-by", "slot"]
     words += [str(program), algorithm, "2", "equal", str(size), str(calls), "1", "1"]
-    packets, cpu = sent_packets(), _cpu_of_children()
+    before = sent_packets()
     done = run(words, timeout_seconds=_TIMEOUT_SECONDS)
     line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
-    seconds: float = json.loads(line)["seconds"]
-    return sent_packets() - packets, _cpu_of_children() - cpu, seconds
-
-
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    timed: dict[str, float] = json.loads(line)
+    return sent_packets() - before, timed
