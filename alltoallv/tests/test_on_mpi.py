@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ from vas_a2av.launching import launch
 from vas_a2av.network_file import parse_network
 from vas_a2av.tune_command import measure
 from vas_a2av.verify_command import verify_on
+from vas_a2av.wheels import NAMES, mpi_of_wheel
 from vas_core.process import run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -21,13 +23,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 _SMALL = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV": "sloav2"}
 
 
-@pytest.fixture(params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> MpiKind:
-    """Each MPI that is installed."""
-    kind = MPIS[request.param]
+def installed(name: str) -> MpiKind:
+    kind = MPIS[name]
     if not is_installed(kind):
         pytest.skip(f"{kind.name} is not installed: apt-get install {kind.package}")
     return kind
+
+
+@pytest.fixture(params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> MpiKind:
+    """Each MPI that is installed."""
+    return installed(request.param)
+
+
+@pytest.fixture(params=[*sorted(MPIS), *NAMES])
+def any_mpi(request: pytest.FixtureRequest) -> MpiKind:
+    """Each MPI that is installed, and those of PyPI."""
+    if request.param in MPIS:
+        return installed(request.param)
+    if platform.machine() != "x86_64":
+        pytest.skip("PyPI's MPIs are recorded for x86-64 alone")
+    return mpi_of_wheel(request.param)
 
 
 def test_random_cases_give_what_one_mpi_gives() -> None:
@@ -49,10 +65,22 @@ def test_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_ten_thousand_random_cases_give_what_each_mpi_gives(mpi: MpiKind) -> None:
+def test_ten_thousand_random_cases_give_what_each_mpi_gives(any_mpi: MpiKind) -> None:
     """Takes minutes; docs/alltoallv.md has how many."""
-    ranks = 33 if mpi is OPEN_MPI else 4
-    assert verify_on(mpi, ranks=ranks, cases=10_000, seed=24).endswith(" 0 different")
+    ranks = 33 if any_mpi is OPEN_MPI else 4
+    assert verify_on(any_mpi, ranks=ranks, cases=10_000, seed=24).endswith(" 0 different")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_mpis_of_pypi_pass_the_checks_of_faces_and_requests(name: str) -> None:
+    if platform.machine() != "x86_64":
+        pytest.skip("PyPI's MPIs are recorded for x86-64 alone")
+    kind = mpi_of_wheel(name)
+    directory = build_for(kind, "faces", "persistent")
+    for program, words in (("faces", []), ("persistent", ["1"])):
+        done = launch(kind, 4, [directory / program, *words], environment=_SMALL)
+        assert f"{program}: every check holds" in done.stdout
 
 
 @pytest.mark.long

@@ -18,12 +18,21 @@ _TIMEOUT_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class MpiKind:
-    """An MPI that the library is built for, by Debian's names of its programs."""
+    """An MPI that the library is built for, by the names or paths of its programs.
+
+    `libraries`: the directory of its shared libraries, where the loader does not look by itself.
+    """
 
     name: str
     compiler: str
     launcher: str
     package: str
+    libraries: str = ""
+
+    @property
+    def is_open_mpi(self) -> bool:
+        """Whether its launcher takes Open MPI's options."""
+        return self.name.startswith("openmpi")
 
 
 OPEN_MPI = MpiKind("openmpi", "mpicc.openmpi", "mpiexec.openmpi", "libopenmpi-dev openmpi-bin")

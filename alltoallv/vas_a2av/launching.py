@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vas_a2av.building import OPEN_MPI, MpiKind
+from vas_a2av.building import MpiKind
 from vas_core.process import Completed, run
 
 
@@ -25,7 +25,9 @@ def launch(
     fails (unless `check` is false) or takes too long.
     """
     variables = dict(environment or {})
-    if kind is OPEN_MPI:
+    if kind.libraries:
+        variables["LD_LIBRARY_PATH"] = kind.libraries
+    if kind.is_open_mpi:
         words = [kind.launcher, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
         # Open MPI asks root to say so.
         words += ["--allow-run-as-root"] if os.geteuid() == 0 else []
