@@ -93,7 +93,7 @@ def test_valgrind_finds_nothing_in_some_random_cases() -> None:
     assert done.stdout.strip().endswith(" 0 different")
 
 
-_NOISE_BYTES = 128 * 1024
+_NOISE_BYTES = 256 * 1024
 
 
 @pytest.mark.long
@@ -101,8 +101,8 @@ _NOISE_BYTES = 128 * 1024
 def test_100000_calls_leave_no_memory_behind(algorithm: str, mpi: MpiKind) -> None:
     """What the library allocates is counted; the bound of all bytes is for the MPI's own objects.
 
-    900 communicators that are left behind are more than the bound, and so is a byte and a half of
-    each call; the pools of the MPIs grow by less, once.
+    900 communicators that are left behind are more than the bound, and so are three bytes of each
+    call; the pools of the MPIs grow by less, once: up to 80 KB were seen.
     """
     program = build_for(mpi, "leaks") / "leaks"
     words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_DIRECT": "64"}
