@@ -73,6 +73,21 @@ def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
     assert debian.builds() == 1
 
 
+def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
+    debian: Machine,
+) -> None:
+    debian.program("smpirun", "#!/bin/sh\n", package="libsimgrid-dev")
+    for words in (("demo",), ("a2av", "explain")):
+        assert debian.vas(*words).returncode == 0
+    for name in ("build", "verify", "tune", "demo"):
+        done = debian.vas("a2av", name)
+        assert (done.returncode, "mpich" in done.stderr) == (77, True), name
+    for name in ("bench", "sort"):
+        assert debian.vas("a2av", name).returncode == 77, name
+    assert debian.vas("--yes", "a2av", "sort").returncode == 0
+    assert debian.installed() == ["libsimgrid-dev"]
+
+
 @pytest.mark.unhurried
 @pytest.mark.parametrize(
     ("programs", "packages", "words"),
