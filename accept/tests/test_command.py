@@ -36,6 +36,7 @@ QUICK = ("--only", "layout-plain", "--only", "set", "--only", "one", "--only", "
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_all_of_it_on_the_stand_in(site: AcceptSite, tmp_path: Path) -> None:
     page = tmp_path / "accept.html"
     told = json.loads(site.accept("--json", "--report", str(page)).stdout)

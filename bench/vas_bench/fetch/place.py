@@ -85,7 +85,7 @@ class FetchPlace:
         outputs = self._written(subject.clients)
         with tempfile.TemporaryDirectory(dir=self._directory, prefix="work-") as work:
             request = self._request(subject, outputs, work)
-            inside = [*_ALONE, sys.executable, "-m", "vas_bench.fetch.inside"]
+            inside = [*_ALONE, sys.executable, "-P", "-m", "vas_bench.fetch.inside"]
             asked = request.model_dump_json()
             done = run(inside, stdin=asked, timeout_seconds=_TIMEOUT_SECONDS)
         answer = FetchAnswer.model_validate_json(done.stdout.splitlines()[-1])

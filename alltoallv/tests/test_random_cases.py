@@ -1,0 +1,15 @@
+"""Ten thousand random cases give on each MPI what that MPI gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from vas_a2av.building import OPEN_MPI, MpiKind
+from vas_a2av.verify_command import verify_on
+
+pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3600)]
+
+
+def test_ten_thousand_random_cases_give_what_each_mpi_gives(any_mpi: MpiKind) -> None:
+    ranks = 33 if any_mpi is OPEN_MPI else 4
+    assert verify_on(any_mpi, ranks=ranks, cases=10_000, seed=24).endswith(" 0 different")
