@@ -16,7 +16,7 @@ _NOISE_BYTES = 256 * 1024
 
 @pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x", "auto"])
 def test_100000_calls_leave_no_memory_behind(algorithm: str, mpi: MpiKind) -> None:
-    """What the library allocates is counted; the bound of all bytes is for the MPI's own objects.
+    """The program counts the blocks that the library allocates; the MPI's own objects have a bound.
 
     900 communicators that are left behind are more than the bound, and so are three bytes of each
     call; the pools of the MPIs grow by less, once: up to 80 KB were seen.

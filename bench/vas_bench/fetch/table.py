@@ -49,7 +49,10 @@ KINDS = (
 
 @dataclass(frozen=True)
 class FetchRow:
-    """One measure for one number of clients; `over_stock` is None where there is no ratio."""
+    """One measure for one number of clients.
+
+    `over_stock` is None where stock or the daemon did not run, and where stock's value is 0.
+    """
 
     kind: RowKind
     clients: int

@@ -6,21 +6,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.io.compress.Lz4Codec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.mapreduce.security.TokenCache;
-import org.apache.hadoop.security.Credentials;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Stock's reducers on LocalCollector's map output: every program, codec and encryption. */
@@ -36,20 +30,11 @@ class LocalProductTest {
 
   @BeforeAll
   static void encryptionKey() throws IOException {
-    Credentials credentials = new Credentials();
-    TokenCache.setEncryptedSpillKey(new byte[16], credentials);
-    UserGroupInformation.getCurrentUser().addCredentials(credentials);
-  }
-
-  static Stream<Arguments> cases() {
-    return StreamSupport.stream(Programs.names().spliterator(), false)
-        .flatMap(program -> Stream.of("none", "gzip", "lz4")
-            .flatMap(codec -> Stream.of(false, true)
-                .map(encrypted -> Arguments.of(program, codec, encrypted))));
+    ProductTest.encryptionKey();
   }
 
   @ParameterizedTest(name = "{0}, {1}, encrypted {2}")
-  @MethodSource("cases")
+  @MethodSource("org.vas.workloads.ProductTest#cases")
   void sameOutputAndCounters(String program, String codec, boolean encrypted) throws Exception {
     Ran stock = run(program, codec, encrypted, false);
     Ran ours = run(program, codec, encrypted, true);

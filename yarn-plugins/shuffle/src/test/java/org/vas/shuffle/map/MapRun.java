@@ -91,7 +91,7 @@ public final class MapRun {
     return of(configured, Path.of(configured.get(MRConfig.LOCAL_DIR)), attempt, script);
   }
 
-  /** The same with a directory for the split: for a job with several local directories. */
+  /** Runs an attempt whose split lies in a directory of its own: the job may have several disks. */
   static MapRun of(JobConf configured, Path splits, TaskAttemptID attempt, Emitter.Script script)
       throws Exception {
     JobConf job = new JobConf(configured);

@@ -64,12 +64,12 @@ public final class CountingConsumer<K, V> implements ShuffleConsumerPlugin<K, V>
   private static final class NoRecords implements RawKeyValueIterator {
     @Override
     public DataInputBuffer getKey() {
-      throw new IllegalStateException("there is no record");
+      throw new IllegalStateException("the consumer counted the records and hands none on");
     }
 
     @Override
     public DataInputBuffer getValue() {
-      throw new IllegalStateException("there is no record");
+      throw new IllegalStateException("the consumer counted the records and hands none on");
     }
 
     @Override
