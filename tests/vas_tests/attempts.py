@@ -12,6 +12,7 @@ from typing import Any
 _PREFIX = "org.apache.hadoop.mapreduce.jobhistory."
 _UNSUCCESSFUL = f"{_PREFIX}TaskAttemptUnsuccessfulCompletion"
 _FINISHED = (f"{_PREFIX}MapAttemptFinished", f"{_PREFIX}ReduceAttemptFinished")
+_STARTED = f"{_PREFIX}TaskAttemptStarted"
 _TASK_FINISHED = f"{_PREFIX}TaskFinished"
 
 
@@ -43,6 +44,12 @@ def finished_tasks(staging: Path, number: str) -> set[str]:
         for kind, event in _events(_latest(staging, number))
         if kind == _TASK_FINISHED
     }
+
+
+def containers(staging: Path, number: str) -> set[str]:
+    """The ids of the containers in which the job's task attempts ran."""
+    events = _events(_latest(staging, number))
+    return {event["containerId"] for kind, event in events if kind == _STARTED}
 
 
 def master_node(staging: Path, number: str) -> str:

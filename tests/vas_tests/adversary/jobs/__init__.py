@@ -86,7 +86,11 @@ class Program:
             subprocess.run(argv, input=text, text=True, check=True)
 
     def run(
-        self, case: str, profile: str = "default", conf: Mapping[str, object] | None = None
+        self,
+        case: str,
+        profile: str = "default",
+        conf: Mapping[str, object] | None = None,
+        timeout_seconds: float = 500,
     ) -> Ran:
         """Runs a case by `vas submit` with a profile to its end, whatever that is."""
         output = f"{DIRECTORY}/{case}/out-{profile}"
@@ -96,7 +100,9 @@ class Program:
         options = [f"-D{key}={value}" for key, value in (_RUN | places | given).items()]
         words = ["submit", "--json", "--profile", profile, str(self.jar), "attack.Attack", *options]
         argv = self.lab.enter([*VAS, *words, case, f"/{DIRECTORY}/{case}/in", f"/{output}"])
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=500)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, timeout=timeout_seconds
+        )
         applications = _found(done.stdout).get("applications", [])
         assert len(applications) == 1, done.stdout + done.stderr
         return Ran(self.lab, done.returncode, done.stdout + done.stderr, applications[0], output)

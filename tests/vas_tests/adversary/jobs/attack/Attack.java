@@ -23,6 +23,7 @@ public final class Attack extends Configured implements Tool {
       "swallow", Swallow::prepare,
       "crimes", Crimes::prepare,
       "linked", Linked::prepare,
+      "lines", Lines::prepare,
       "large", Large::prepare);
 
   public static void main(String[] args) throws Exception {
