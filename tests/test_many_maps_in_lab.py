@@ -20,8 +20,12 @@ from vas_tests.leftovers import mentioning
 pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 _MAPS = 5000
-# Seven times the containers that fit into the lab at once.
 _CONTAINERS = 80
+_CONF = {
+    "vas.containers.reuse": "on",
+    # More at a time only get into each other's way.
+    "mapreduce.job.running.map.limit": 4,
+}
 
 
 def test_five_thousand_maps_of_one_record(lab: Lab, tmp_path: Path) -> None:
@@ -31,7 +35,7 @@ def test_five_thousand_maps_of_one_record(lab: Lab, tmp_path: Path) -> None:
     lines = [f"w{i * 7919 % 4001}" for i in range(_MAPS)]
     program.write("lines", a=lines)
 
-    ran = program.run("lines", "short", {"vas.containers.reuse": "on"}, timeout_seconds=1700)
+    ran = program.run("lines", "short", _CONF, timeout_seconds=1700)
 
     assert ran.status == 0, ran.said
     assert ran.lines() == digests(lines)
