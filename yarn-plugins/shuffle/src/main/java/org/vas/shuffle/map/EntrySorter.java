@@ -9,18 +9,23 @@ import org.vas.shuffle.order.KeyOrder;
  *
  * <p>Radix sort, least byte first, over the highest bytes in which the prefixes differ: as many as
  * can tell that many entries apart. What these bytes leave together is sorted in the same way by
- * what is left, and by the keys themselves where prefixes are equal.
+ * what is left, then by the prefixes of what the keys have behind what they share, and at last by
+ * the keys themselves. Prefixes are not what they were afterwards.
  */
 final class EntrySorter {
   private static final int SMALL = 24;
   private static final int VALUES = 256;
+  // Keys that share more are few, or long: they are compared.
+  private static final int MOST_SHARED = 4 * KeyOrder.PREFIX_CONTENT;
 
+  private final KeyOrder order;
   private final TiedRecords ties;
   private final Progressable progress;
   private final int[] counts = new int[VALUES];
   private long[] scratch = new long[0];
 
   EntrySorter(KeyOrder order, Records records, Progressable progress) {
+    this.order = order;
     this.ties = new TiedRecords(order, records, progress);
     this.progress = progress;
   }
@@ -31,17 +36,18 @@ final class EntrySorter {
       scratch = null;
       scratch = new long[2 * (to - from)];
     }
-    sortRange(entries, from, to);
+    sortRange(entries, from, to, 0);
   }
 
-  private void sortRange(long[] entries, int from, int to) {
+  // Of keys that share so many bytes; their prefixes are of what is behind.
+  private void sortRange(long[] entries, int from, int to, int shared) {
     if (to - from <= SMALL) {
       insert(entries, from, to);
       return;
     }
     long differing = differing(entries, from, to);
     if (differing == 0) {
-      ties.sort(entries, from, to, scratch);
+      sortTied(entries, from, to, shared);
       return;
     }
     progress.progress();
@@ -50,10 +56,21 @@ final class EntrySorter {
     for (int i = from + 1; i <= to; i++) {
       if (i == to || ((entries[2 * i] ^ entries[2 * start]) & sorted) != 0) {
         if (i - start > 1) {
-          sortRange(entries, start, i);
+          sortRange(entries, start, i, shared);
         }
         start = i;
       }
+    }
+  }
+
+  private void sortTied(long[] entries, int from, int to, int shared) {
+    long prefix = entries[2 * from];
+    int more = shared + KeyOrder.PREFIX_CONTENT;
+    if (order.goesOn(prefix) && more <= MOST_SHARED) {
+      ties.goBehind(more, entries, from, to);
+      sortRange(entries, from, to, more);
+    } else if (!order.decides(prefix)) {
+      ties.sort(entries, from, to, scratch);
     }
   }
 
@@ -133,7 +150,8 @@ final class EntrySorter {
 
   private boolean follows(long[] entries, int at, long prefix, long place) {
     long other = entries[2 * at];
-    return other == prefix ? ties.compare(entries[2 * at + 1], place) > 0
+    return other == prefix
+        ? !order.decides(prefix) && ties.compare(entries[2 * at + 1], place) > 0
         : other + Long.MIN_VALUE > prefix + Long.MIN_VALUE;
   }
 }

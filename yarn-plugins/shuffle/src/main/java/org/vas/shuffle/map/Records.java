@@ -21,13 +21,4 @@ final class Records {
     int valueLength = offset + VInts.sizeAt(block, offset);
     return valueLength + VInts.sizeAt(block, valueLength);
   }
-
-  /** Returns the number of bytes of a whole record, its lengths included. */
-  int length(long place) {
-    byte[] block = block(place);
-    int offset = Entries.offset(place);
-    int valueLength = offset + VInts.sizeAt(block, offset);
-    int key = valueLength + VInts.sizeAt(block, valueLength);
-    return key - offset + VInts.get(block, offset) + VInts.get(block, valueLength);
-  }
 }

@@ -22,7 +22,6 @@ import org.vas.shuffle.order.KeyOrder;
  * rewritten more often than a logarithm of the runs.
  */
 final class Runs implements Closeable {
-  private static final int RECORDS_AT_ONCE = 64;
   private static final int STOCK_RUNS_TO_COMBINE = 3;
   // What is known of each segment takes memory: some hundred bytes.
   private static final int MOST_AT_ANY_TIME = 256;
@@ -163,19 +162,15 @@ final class Runs implements Closeable {
     }
   }
 
-  // A few records at a time: asking for all their lengths first lets the processor fetch them from
-  // memory at once, which is most of the time that this takes.
   private void copy(long[] sorted, int from, int to, Records records, RunOutput out)
       throws IOException {
-    int[] lengths = new int[RECORDS_AT_ONCE];
-    for (int start = from; start < to; start += RECORDS_AT_ONCE) {
-      int count = Math.min(RECORDS_AT_ONCE, to - start);
-      for (int i = 0; i < count; i++) {
-        lengths[i] = records.length(sorted[2 * (start + i) + 1]);
-      }
-      for (int i = 0; i < count; i++) {
-        long place = sorted[2 * (start + i) + 1];
-        out.append(records.block(place), Entries.offset(place), lengths[i]);
+    Heads heads = new Heads(records);
+    for (int start = from; start < to; ) {
+      int count = heads.read(sorted, start, to);
+      for (int i = 0; i < count; i++, start++) {
+        long place = sorted[2 * start + 1];
+        int offset = Entries.offset(place);
+        out.append(records.block(place), offset, heads.end(i) - offset);
       }
       progress.progress();
     }

@@ -1,14 +1,16 @@
 package org.vas.shuffle.map;
 
 import org.vas.shuffle.RawRecords;
-import org.vas.shuffle.mof.VInts;
 
 /** The records of one partition of a sorted buffer, for a combiner. */
 final class SortedRecords extends RawRecords {
   private final long[] entries;
   private final Records buffer;
   private final int end;
+  private final Heads heads;
   private int current;
+  private int first;
+  private int fetched;
   private long records;
   private long bytes;
 
@@ -16,7 +18,9 @@ final class SortedRecords extends RawRecords {
   SortedRecords(long[] entries, int from, int to, Records buffer) {
     this.entries = entries;
     this.buffer = buffer;
+    this.heads = new Heads(buffer);
     this.current = from - 1;
+    this.first = from;
     this.end = to;
   }
 
@@ -25,16 +29,15 @@ final class SortedRecords extends RawRecords {
     if (++current >= end) {
       return false;
     }
+    if (current >= first + fetched) {
+      first = current;
+      fetched = heads.read(entries, current, end);
+    }
+    int i = current - first;
     long place = entries[2 * current + 1];
-    byte[] block = buffer.block(place);
-    int at = Entries.offset(place);
-    int keyLength = VInts.get(block, at);
-    at += VInts.sizeAt(block, at);
-    int valueLength = VInts.get(block, at);
-    at += VInts.sizeAt(block, at);
-    show(block, at, keyLength, valueLength);
+    show(buffer.block(place), heads.key(i), heads.keyLength(i), heads.valueLength(i));
     records++;
-    bytes += at + keyLength + valueLength - Entries.offset(place);
+    bytes += heads.end(i) - Entries.offset(place);
     return true;
   }
 

@@ -12,12 +12,14 @@ final class TiedRecords {
   private final KeyOrder order;
   private final Records records;
   private final Progressable progress;
+  private final Heads heads;
   private int comparisons;
 
   TiedRecords(KeyOrder order, Records records, Progressable progress) {
     this.order = order;
     this.records = records;
     this.progress = progress;
+    this.heads = new Heads(records);
   }
 
   /** Compares the keys of two places with the same prefix. */
@@ -34,11 +36,21 @@ final class TiedRecords {
         rightBlock, Records.keyOffset(rightBlock, rightOffset), VInts.get(rightBlock, rightOffset));
   }
 
+  /** Gives each of entries[from, to) the prefix of what its key has behind the shared bytes. */
+  void goBehind(int shared, long[] entries, int from, int to) {
+    for (int start = from; start < to; ) {
+      int count = heads.read(entries, start, to);
+      for (int i = 0; i < count; i++, start++) {
+        byte[] block = records.block(entries[2 * start + 1]);
+        entries[2 * start] =
+            order.prefixBehind(block, heads.key(i), heads.keyLength(i), shared);
+      }
+      progress.progress();
+    }
+  }
+
   /** Sorts entries[from, to); numbers are of entries. The scratch has room for as many. */
   void sort(long[] entries, int from, int to, long[] scratch) {
-    if (order.decides()) {
-      return;
-    }
     if (to - from <= SMALL) {
       insert(entries, from, to);
       return;

@@ -18,7 +18,6 @@ public final class Merge implements Closeable {
 
   private final RecordCursor[] inputs;
   private final KeyOrder order;
-  private final boolean decides;
   // Of each input's record; the sign turned, so that a signed comparison orders them.
   private final long[] prefixes;
   private final boolean[] ended;
@@ -32,7 +31,6 @@ public final class Merge implements Closeable {
   public Merge(List<RecordCursor> inputs, KeyOrder order) {
     this.inputs = inputs.toArray(new RecordCursor[0]);
     this.order = requireNonNull(order, "order");
-    this.decides = order.decides();
     this.prefixes = new long[inputs.size()];
     this.ended = new boolean[inputs.size()];
     this.losers = new int[Math.max(1, inputs.size())];
@@ -145,7 +143,7 @@ public final class Merge implements Closeable {
     if (ended[left] || ended[right]) {
       return !ended[left] || (ended[right] && left < right);
     }
-    if (decides) {
+    if (order.decides(prefixes[left] ^ Long.MIN_VALUE)) {
       return left < right;
     }
     RecordCursor a = inputs[left];

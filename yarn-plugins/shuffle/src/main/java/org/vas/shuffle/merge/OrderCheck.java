@@ -19,7 +19,6 @@ public final class OrderCheck {
   private final KeyOrder order;
   private final String where;
   private final String why;
-  private final boolean ties;
   private final byte[] copy = new byte[LONGEST_COPY];
 
   // The key before: its prefix with the sign turned, its length, and whether it was copied.
@@ -32,7 +31,6 @@ public final class OrderCheck {
     this.order = order;
     this.where = where;
     this.why = why;
-    this.ties = order != null && !order.decides();
   }
 
   /**
@@ -76,7 +74,7 @@ public final class OrderCheck {
         int start = ends[i - 1];
         long next = order.prefix(data, start, ends[i] - start) ^ Long.MIN_VALUE;
         if (next <= last
-            && (next < last || (ties && follows(data, before, ends[i - 2], start, ends[i])))) {
+            && (next < last || follows(next, data, before, ends[i - 2], start, ends[i]))) {
           outOfOrder(records + i / 2, ends[i - 2] - before, ends[i] - start);
         }
         last = next;
@@ -90,21 +88,23 @@ public final class OrderCheck {
 
   private void checkFirst(byte[] data, int length) throws DisorderException {
     long next = order.prefix(data, 0, length) ^ Long.MIN_VALUE;
-    if (next < prefix || (next == prefix && ties && copied
+    if (next < prefix || (next == prefix && copied
         && order.compareTied(copy, 0, keyLength, data, 0, length) > 0)) {
       outOfOrder(records, keyLength, length);
     }
     prefix = next;
   }
 
-  private boolean follows(byte[] data, int before, int beforeEnd, int start, int end) {
-    return order.compareTied(data, before, beforeEnd - before, data, start, end - start) > 0;
+  private boolean follows(
+      long tied, byte[] data, int before, int beforeEnd, int start, int end) {
+    return !order.decides(tied ^ Long.MIN_VALUE)
+        && order.compareTied(data, before, beforeEnd - before, data, start, end - start) > 0;
   }
 
   // The batch's array will be filled again.
   private void keep(byte[] data, int start, int length) {
     keyLength = length;
-    copied = ties && length <= LONGEST_COPY;
+    copied = length <= LONGEST_COPY && !order.decides(prefix ^ Long.MIN_VALUE);
     if (copied) {
       System.arraycopy(data, start, copy, 0, length);
     }

@@ -26,7 +26,7 @@ final class ComparatorOrder extends KeyOrder {
   }
 
   @Override
-  public boolean decides() {
+  public boolean decides(long prefix) {
     return false;
   }
 

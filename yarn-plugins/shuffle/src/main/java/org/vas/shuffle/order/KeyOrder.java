@@ -16,10 +16,13 @@ import org.vas.shuffle.HadoopClasses;
  * The order of a job's serialised keys: first by an 8-byte prefix, then, on a tie, by more.
  *
  * <p>A prefix is an unsigned number. {@code prefix(a) < prefix(b)} means that a comes before b; equal
- * prefixes say nothing, unless {@link #decides()}. Where the comparator is not one of Hadoop's own
+ * prefixes say nothing, unless {@link #decides}. Where the comparator is not one of Hadoop's own
  * for Text, BytesWritable, IntWritable, LongWritable and NullWritable, every prefix is 0.
  */
 public abstract class KeyOrder {
+  /** How many bytes of a key's content a prefix holds; its last byte says whether there are more. */
+  public static final int PREFIX_CONTENT = Long.BYTES - 1;
+
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
@@ -61,8 +64,23 @@ public abstract class KeyOrder {
   /** Returns the prefix of the serialised key in these bytes. */
   public abstract long prefix(byte[] bytes, int offset, int length);
 
-  /** Returns whether keys of equal prefixes are always equal. */
-  public abstract boolean decides();
+  /** Returns whether all keys that have this prefix are equal. */
+  public abstract boolean decides(long prefix);
+
+  /** Returns whether keys of this prefix have more content: {@link #prefixBehind} tells of it. */
+  public boolean goesOn(long prefix) {
+    return false;
+  }
+
+  /**
+   * Returns the prefix of what a key has behind the content that it shares with others, for a key
+   * whose last prefix {@link #goesOn}.
+   *
+   * @param shared how many bytes of content they share: {@link #PREFIX_CONTENT} for each prefix
+   */
+  public long prefixBehind(byte[] bytes, int offset, int length, int shared) {
+    throw new UnsupportedOperationException("no prefix of these keys goes on");
+  }
 
   /** Compares two serialised keys that have the same prefix. */
   public abstract int compareTied(byte[] left, int leftOffset, int leftLength,

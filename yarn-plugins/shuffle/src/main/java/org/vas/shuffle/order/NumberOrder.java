@@ -3,7 +3,7 @@ package org.vas.shuffle.order;
 /** Keys that the prefix holds whole. */
 abstract class NumberOrder extends KeyOrder {
   @Override
-  public final boolean decides() {
+  public final boolean decides(long prefix) {
     return true;
   }
 

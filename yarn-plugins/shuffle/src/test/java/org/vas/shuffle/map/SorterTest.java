@@ -41,7 +41,10 @@ class SorterTest {
     Arbitrary<byte[]> any = Arbitraries.bytes().array(byte[].class).ofMaxSize(12);
     Arbitrary<byte[]> alike = Arbitraries.strings().withChars("ab").ofMaxLength(14)
         .map(tail -> ("same" + tail).getBytes(StandardCharsets.US_ASCII));
-    return Arbitraries.oneOf(any, alike).list().ofMaxSize(600);
+    Arbitrary<byte[]> longer = Arbitraries.of("a", "b", "\0").list().ofMaxSize(3)
+        .map(tail -> ("x".repeat(27) + String.join("y".repeat(9), tail)).getBytes(
+            StandardCharsets.US_ASCII));
+    return Arbitraries.oneOf(any, alike, longer).list().ofMaxSize(600);
   }
 
   @Provide

@@ -68,8 +68,38 @@ class KeyOrderTest {
 
   @Test
   void numbersNeedNoMoreThanThePrefix() {
-    assertTrue(KeyOrder.of(job(LongWritable.class)).decides());
-    assertFalse(KeyOrder.of(job(Text.class)).decides());
+    assertTrue(KeyOrder.of(job(LongWritable.class)).decides(7));
+    assertFalse(KeyOrder.of(job(LongWritable.class)).goesOn(8));
+  }
+
+  @Test
+  void aContentOfSevenBytesIsKnownByItsPrefix() throws IOException {
+    KeyOrder order = KeyOrder.of(job(Text.class));
+    for (int length = 0; length < 20; length++) {
+      byte[] key = raw(new Text("a".repeat(length)));
+      long prefix = order.prefix(key, 3, key.length - 6);
+      assertEquals(length > 0 && length <= KeyOrder.PREFIX_CONTENT, order.decides(prefix));
+      assertEquals(length > KeyOrder.PREFIX_CONTENT, order.goesOn(prefix));
+    }
+  }
+
+  /** As in stock: of a key that its own header says is longer, the comparator takes the length. */
+  @Test
+  void keysShorterThanTheirHeader() {
+    KeyOrder order = KeyOrder.of(job(Text.class));
+    RawComparator<?> comparator = job(Text.class).getOutputKeyComparator();
+    for (int header = -128; header < 128; header++) {
+      for (int left = 1; left < 12; left++) {
+        for (int right = 1; right < 12; right++) {
+          byte[] keys = new byte[32];
+          keys[0] = (byte) header;
+          keys[16] = (byte) header;
+          assertEquals(Integer.signum(comparator.compare(keys, 0, left, keys, 16, right)),
+              Integer.signum(order.compare(keys, 0, left, keys, 16, right)),
+              header + ": " + left + ", " + right);
+        }
+      }
+    }
   }
 
   // Few different bytes, so that ties and zeros at the end are common.
@@ -101,7 +131,24 @@ class KeyOrderTest {
     int prefixes = Long.compareUnsigned(
         order.prefix(a, 3, a.length - 6), order.prefix(b, 3, b.length - 6));
     assertTrue(prefixes == 0 || Integer.signum(prefixes) == Integer.signum(expected));
-    assertFalse(order.decides() && prefixes == 0 && expected != 0);
+    assertFalse(prefixes == 0 && expected != 0
+        && order.decides(order.prefix(a, 3, a.length - 6)));
+    checkBehind(order, a, b, expected);
+  }
+
+  // As far as both keys go on alike, the prefix of what is behind does not contradict either.
+  private static void checkBehind(KeyOrder order, byte[] a, byte[] b, int expected) {
+    long left = order.prefix(a, 3, a.length - 6);
+    long right = order.prefix(b, 3, b.length - 6);
+    int shared = 0;
+    while (left == right && order.goesOn(left)) {
+      shared += KeyOrder.PREFIX_CONTENT;
+      left = order.prefixBehind(a, 3, a.length - 6, shared);
+      right = order.prefixBehind(b, 3, b.length - 6, shared);
+      int prefixes = Integer.signum(Long.compareUnsigned(left, right));
+      assertTrue(prefixes == 0 || prefixes == Integer.signum(expected));
+      assertFalse(prefixes == 0 && order.decides(left) && expected != 0);
+    }
   }
 
   // Three bytes of something else before and behind, as in a buffer of many records.
