@@ -37,9 +37,10 @@ class Deviation(Exception):
 
 @dataclass(frozen=True)
 class AcceptanceCheck:
-    """A check by its name. `run` returns what it saw, in a sentence, or raises the two above.
+    """A check by its name. `run` returns what it saw, in a sentence.
 
-    `meaning` is what a failure means for the site, `fix` what to do about it.
+    `run` raises NotApplicable or Deviation. `meaning` is what a failure means for the site, `fix`
+    what to do about it.
     """
 
     name: str

@@ -72,7 +72,7 @@ class AcceptancePlace:
             raise NotApplicable(f"{missing.what}") from missing
 
     def vas(self, *words: str | Path, check: bool = True) -> Completed:
-        """Runs a command of VAS, as a user of this mount does."""
+        """Runs a command of VAS, as a user of this mount does. Raises as `run` does."""
         return self.run([*VAS, *words], check=check)
 
     @cached_property
@@ -118,7 +118,7 @@ class AcceptancePlace:
 
     @cached_property
     def instance(self) -> str:
-        """The part of names in sysfs that this mount has; a pattern of all where it is not told."""
+        """This mount's client instance in sysfs' names; a pattern of all if `lfs` tells none."""
         try:
             return self.lfs.instance(self.mount) or ANY_INSTANCE
         except VasError:
@@ -126,7 +126,7 @@ class AcceptancePlace:
 
     @cached_property
     def mount(self) -> Path:
-        """The highest directory above that is on Lustre."""
+        """The highest directory on Lustre that the checks' directory lies in."""
         path = self.directory.resolve()
         while path != path.parent and _is_lustre(path.parent):
             path = path.parent

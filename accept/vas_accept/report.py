@@ -49,7 +49,7 @@ class AcceptanceFacts:
 
     @classmethod
     def of(cls, place: AcceptancePlace) -> AcceptanceFacts:
-        """Reads them from the client."""
+        """Reads mount, OSTs, Lustre's version, kernel and lock mode from the client."""
         modes = [m.mode.value for m in lustre_mounts(place) if m.point == place.mount]
         return cls(
             time=datetime.now(UTC).isoformat(timespec="seconds"),

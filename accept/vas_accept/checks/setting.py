@@ -70,14 +70,14 @@ def _shape(layout: object) -> object:
 
 def _inherit(place: AcceptancePlace) -> str:
     directory = place.own("default")
-    wish = stripes(2 * MIB, -1)
-    os.setxattr(directory, XATTR_NAME, encode(wish))
+    request = stripes(2 * MIB, -1)
+    os.setxattr(directory, XATTR_NAME, encode(request))
     (directory / "below").mkdir()
     for path in (directory / "file", directory / "below" / "file"):
         path.write_bytes(b"x")
         made = XattrStore().read(path)
         size = made.stripe_size if isinstance(made, Plain) else 0
-        if size != wish.stripe_size:
+        if size != request.stripe_size:
             raise Deviation(f"{path.name} has stripes of 2 MiB, as its directory", f"{size} bytes")
     return "files in it, and in a directory below, have the stripes that were set"
 
