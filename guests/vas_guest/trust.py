@@ -18,7 +18,7 @@ from vas_guest.vfs import Adapter
 
 @dataclass(frozen=True)
 class Untrue:
-    """The numbers of the VFs whose trust differs from the desired one: the unused and the used."""
+    """Numbers of the VFs whose trust differs from the desired one: unused VFs, and those in use."""
 
     free: tuple[int, ...] = ()
     used: tuple[int, ...] = ()

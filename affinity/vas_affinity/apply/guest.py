@@ -51,6 +51,7 @@ class GuestCpus:
         return " ".join(filter(None, (self.target.value, self.number, "of", self.name, where)))
 
     def read(self) -> Value:
+        """Returns the CPUs; None for a definition without a pin. Raises Gone, VasError."""
         document = self._document()
         self._check_number(document)
         pin = self._pin(document)
@@ -61,6 +62,7 @@ class GuestCpus:
         return self._unpinned(document) if self.side is Side.LIVE else None
 
     def write(self, value: Value) -> None:
+        """Pins to the CPUs; None removes the pin. Raises Gone, VasError with virsh's message."""
         if value is None:
             self._unpin()
             return

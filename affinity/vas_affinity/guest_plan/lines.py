@@ -20,10 +20,10 @@ def line_pins(
     """Pins the storage and network interrupts that can be moved; also returns notes on the others.
 
     A storage interrupt belongs on the storage interrupts' CPUs. A network interrupt belongs on its
-    node, on the host's CPUs, else on the storage server's: with a service thread on the same core
-    it would be the slides' worst case ([NS]). An interrupt that is there already is pinned there.
-    An interrupt that may or may not be movable is tried only if it is a NIC's, as a storage queue
-    hardly ever is.
+    node, on the host's CPUs, else on the storage server's. A service thread on a network
+    interrupt's core is the worst case of the core affinity slides ([NS]). An interrupt that is on a
+    right CPU already is pinned there. An interrupt of which nobody knows whether it can be moved is
+    tried only if it is a NIC's, as a storage queue hardly ever can.
     """
     pins, stuck = [], []
     turns = {DeviceKind.STORAGE: count(), DeviceKind.NETWORK: count()}

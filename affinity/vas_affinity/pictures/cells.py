@@ -36,7 +36,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class HostMap:
-    """The CPUs of a host, and guest -> letter that stands for it. `planned`: by a plan."""
+    """The CPUs of a host, by number, and the letter that stands for each guest.
+
+    `planned`: the cells show a plan; without, the present state.
+    """
 
     snapshot: Snapshot
     cells: dict[int, Cell]

@@ -87,6 +87,9 @@ def plan(
               vas affinity plan --from oss1.tar.bz2 --cluster cluster.yaml --host oss1 --json
               vas affinity plan --process ll_ost_io --process NodeManager --graph graph.json
               vas affinity plan --from oss1.json --policy slides
+
+    \f
+    Raises BadInput where there is nothing to place, or options contradict one another.
     """
     _check_what(vcpus is not None, bool(cluster), bool(processes or source))
     share = {} if oss_share is None else {"oss_share": oss_share}

@@ -39,7 +39,7 @@ class ThreadKeys:
 
     @classmethod
     def of(cls, root: Root, threads: Iterable[Thread] = ()) -> ThreadKeys:
-        """Starts with the keys of a snapshot's threads."""
+        """Returns keys that begin with those of a snapshot's threads."""
         names = cls(root)
         for thread in threads:
             names.given[thread.tid, thread.start] = thread.key

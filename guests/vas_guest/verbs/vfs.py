@@ -47,6 +47,9 @@ def vfs(
     \b
     Examples: vas guest vfs --dry-run
               vas guest vfs
+
+    \f
+    Raises BadInput for a node that is not a storage server of the map.
     """
     host = _host(cluster_file, node)
     pf, wanted = host.nics.pf, len(host.guests)

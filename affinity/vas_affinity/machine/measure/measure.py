@@ -45,6 +45,9 @@ def measure(
     \b
     Examples: vas affinity measure --out distances.json
               vas affinity measure --cpus 0-7 --json
+
+    \f
+    Raises NotHere on a machine with one CPU, and without a C compiler.
     """
     snapshot = read_snapshot(Root())
     distances = ratio_distances(snapshot.topology).only(cpus_here(cpus))

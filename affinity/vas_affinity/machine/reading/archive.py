@@ -50,16 +50,25 @@ class TreeArchive:
         return inside
 
     def read(self, relative: str) -> str | None:
-        """Returns the text of a file without its last newline; None if there is no such file."""
+        """Returns the text of a file without its last newline; None if there is no such file.
+
+        Raises OSError for links in a circle.
+        """
         content = self.files.get(self._real(relative))
         return None if content is None else content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
-        """Returns the names in a directory, sorted; empty if there is no such directory."""
+        """Returns the names in a directory, sorted; empty if there is no such directory.
+
+        Raises OSError for links in a circle.
+        """
         return sorted(self.inside.get(self._real(relative), ()))
 
     def link(self, relative: str) -> Path | None:
-        """Returns the target of a link; None if it is not a link."""
+        """Returns the target of a link; None if it is not a link.
+
+        Raises OSError for links in a circle.
+        """
         parent, _, name = relative.rpartition("/")
         target = self.targets.get(f"{self._real(parent)}/{name}")
         return None if target is None else Path(target)

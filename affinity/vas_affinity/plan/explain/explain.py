@@ -52,6 +52,9 @@ def explain(
     \b
     Examples: vas affinity explain --process NodeManager
               vas affinity explain plan.json --from oss1.json --graph graph.json --json
+
+    \f
+    Raises BadInput for a plan without threads, NotHere if no process matches.
     """
     placement = _of_threads(plan) if plan else None
     asked = SnapshotRequest(seconds, processes, connect)

@@ -52,7 +52,7 @@ def put(table: int, key: bytes, value: bytes) -> None:
 
 
 def entries(table: int, key_bytes: int, value_bytes: int) -> dict[bytes, bytes]:
-    """Reads all entries of a map: key -> value."""
+    """Reads all entries of a map: key -> value. Raises OSError."""
     found: dict[bytes, bytes] = {}
     key: Buffer | None = None
     following, value = Buffer(bytes(key_bytes)), Buffer(bytes(value_bytes))
@@ -101,12 +101,18 @@ def attach(program: int, tracepoint: str) -> int:
 
 
 def count_run_time() -> int:
-    """Lets the kernel count the run time of programs until the returned descriptor is closed."""
+    """Lets the kernel count the run time of programs until the returned descriptor is closed.
+
+    Raises OSError.
+    """
     return _bpf(_STATS, struct.pack("<I", 0))
 
 
 def run_time(program: int) -> tuple[int, int]:
-    """Returns the nanoseconds that a program ran while that was counted, and how often it ran."""
+    """Returns the nanoseconds that a program ran while that was counted, and how often it ran.
+
+    Raises OSError.
+    """
     info = Buffer(bytes(_INFO_BYTES))
     _bpf(_INFO, struct.pack("<IIQ", program, _INFO_BYTES, info.address))
     nanoseconds, runs = struct.unpack_from("<QQ", info.buffer.raw, _RUN_TIME_AT)

@@ -56,6 +56,9 @@ def record(
     \b
     Examples: vas affinity record --out before.jsonl -p NodeManager --seconds 30
               vas affinity record --out job.jsonl -- sh -c 'sort big | gzip > big.gz'
+
+    \f
+    Raises BadInput unless one of the two is given, NotHere for a missing program.
     """
     _check_one_of(process, command)
     pids = find_processes(_ROOT, process) if process else []
