@@ -1,4 +1,4 @@
-/* A bucket sort of integers in the manner of NAS IS, written anew: ten times the ranks count their
+/* A bucket sort of integers in the manner of NAS IS, our own code: ten times the ranks count their
  * keys by bucket, agree who gets which buckets, exchange counts and keys, and rank what they got.
  *
  *   bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS]

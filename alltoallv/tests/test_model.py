@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_a2av.building import SIMULATED, SOURCES, is_installed
-from vas_a2av.model import Call, Network, candidates, chosen, predict
+from vas_a2av.model import Network, PredictedCall, candidates, chosen, predict
 from vas_a2av.network_file import network_path, parse_network, write_network
 from vas_a2av.rounds import positions
 from vas_a2av.simulation import SimulatedCase, simulate
@@ -38,13 +38,13 @@ def test_every_distance_travels_once_for_each_digit(ranks: int, radix: int) -> N
 
 def test_1024_ranks_have_the_messages_of_the_page() -> None:
     names = ("linear", "sloav", "two-phase", "sloav2")
-    found = {name: predict(name, 2, Call(1024, 1, 8)) for name in names}
+    found = {name: predict(name, 2, PredictedCall(1024, 1, 8)) for name in names}
     assert [found[name].messages for name in found] == [1023, 20, 30, 10]
     assert found["sloav2"].sent_bytes == 10 + 10 * 512 * 8
 
 
 def test_blocks_above_the_limit_go_direct() -> None:
-    found = predict("sloav2", 2, Call(64, 1, 2048))
+    found = predict("sloav2", 2, PredictedCall(64, 1, 2048))
     assert (found.messages, found.sent_bytes) == (63 + 6, 63 * 2048 + 6)
 
 
@@ -109,7 +109,7 @@ def test_the_library_chooses_by_the_same_model(tmp_path: Path) -> None:
     run(["make", "-s", "-f", SOURCES / "Makefile", f"OUT={directory}", program])
     network = Network()
     for ranks, per_node, size in _SHAPES:
-        call = Call(ranks, per_node, size)
+        call = PredictedCall(ranks, per_node, size)
         load: list[str | Path] = [program, str(ranks), str(per_node), str(ranks - 1)]
         load += [str((ranks - 1) * size), "0"]
         found = candidates(call)
@@ -131,6 +131,6 @@ def test_simulated_time_is_near_the_models(name: str, radix: int) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
     case = SimulatedCase(ranks=64, size=8, distribution="equal", calls=4, seed=1)
-    cost, model = simulate(case, name, radix), predict(name, radix, Call(64, 1, 8))
+    cost, model = simulate(case, name, radix), predict(name, radix, PredictedCall(64, 1, 8))
     network = Network(copy_bytes_per_second=math.inf)  # the simulation knows no copies
     assert model.seconds(network) == pytest.approx(cost.seconds, rel=0.25)

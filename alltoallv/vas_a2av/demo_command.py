@@ -47,6 +47,9 @@ def demo(size: int, as_json: bool) -> None:
 
     \b
     Example: vas a2av demo
+
+    \f
+    Raises NotHere without root, or without a program that it needs.
     """
     _require_all()
     program = build_for(OPEN_MPI, "bench") / "bench"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vas_a2av.building import MPIS
-from vas_a2av.model import WORTH, Call, Network, Prediction, candidates, chosen
+from vas_a2av.model import WORTH, Network, PredictedCall, Prediction, candidates, chosen
 from vas_a2av.network_file import network_path, parse_network
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
@@ -18,8 +18,8 @@ _WITH_RADIX = ("tuna", "sloav2", "sloav2x")
 _ASSUMED = "the simulated torus's figures"
 
 
-def _call(ranks: int, per_node: int, size: int) -> Call:
-    return Call(ranks, min(per_node, ranks), size)
+def _call(ranks: int, per_node: int, size: int) -> PredictedCall:
+    return PredictedCall(ranks, min(per_node, ranks), size)
 
 
 def _network(
@@ -60,7 +60,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
     click.option("--bandwidth", type=SizeType(1), help="Bytes per second of a node's link."),
 )
 @json_option
-def explain(case: Call, figures: tuple[Network, str], as_json: bool) -> None:
+def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) -> None:
     """Predict the cost of each algorithm, by a model.
 
     The first line is the cheapest; STARTUP is what remains of its time when blocks are empty. The

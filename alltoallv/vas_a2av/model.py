@@ -33,7 +33,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Call:
+class PredictedCall:
     """A call to predict: ranks, ranks of each node, and the mean size of a block in bytes."""
 
     ranks: int
@@ -72,12 +72,12 @@ class Prediction:
         return self.startup_seconds(network) + sending + copying
 
 
-def predict(algorithm: str, radix: int, call: Call, leaders: int = 2) -> Prediction:
+def predict(algorithm: str, radix: int, call: PredictedCall, leaders: int = 2) -> Prediction:
     """Predicts a call. Raises KeyError for a name that is not an algorithm."""
     return _MODELS[algorithm](algorithm, radix, call, leaders)
 
 
-def candidates(call: Call) -> list[Prediction]:
+def candidates(call: PredictedCall) -> list[Prediction]:
     """Returns a prediction for each algorithm, and for each power of two as a radix.
 
     Those with leaders are only there for several nodes of several ranks.
@@ -110,12 +110,12 @@ def _powers(most: int) -> list[int]:
     return [1 << power for power in range(1, 7) if 1 << power <= max(most, 2)]
 
 
-def _linear(name: str, radix: int, call: Call, leaders: int) -> Prediction:
+def _linear(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     sent = (call.ranks - 1) * call.mean_bytes
     return Prediction(name, radix, leaders, call.ranks - 1, 1, sent, call.node_ranks)
 
 
-def _pairwise(name: str, radix: int, call: Call, leaders: int) -> Prediction:
+def _pairwise(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     messages, sent = call.ranks - 1, (call.ranks - 1) * call.mean_bytes
     return Prediction(name, radix, leaders, messages, messages, sent, call.node_ranks)
 
@@ -126,23 +126,23 @@ def _sloav_among(ranks: int, mean_bytes: float) -> tuple[int, float]:
     return 2 * len(blocks), head + sum(blocks) * (mean_bytes + _LENGTH_BYTES)
 
 
-def _sloav(name: str, _radix: int, call: Call, leaders: int) -> Prediction:
+def _sloav(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
     messages, sent = _sloav_among(call.ranks, call.mean_bytes)
     return Prediction(name, 2, leaders, messages, messages, sent, call.node_ranks, 2 * sent)
 
 
-def _tuna(name: str, radix: int, call: Call, leaders: int) -> Prediction:
+def _tuna(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     blocks = [count for position in positions(call.ranks, radix) for count in position.blocks]
     messages = 2 * len(blocks) + math.ceil(math.log2(call.ranks))
     sent = sum(blocks) * (call.mean_bytes + _LENGTH_BYTES)
     return Prediction(name, radix, leaders, messages, messages, sent, call.node_ranks, 2 * sent)
 
 
-def _two_phase(name: str, _radix: int, call: Call, leaders: int) -> Prediction:
+def _two_phase(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
     return _tuna(name, 2, call, leaders)
 
 
-def _sloav2(name: str, radix: int, call: Call, leaders: int) -> Prediction:
+def _sloav2(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     """Equal lengths in call after call are a byte a message; each position waits once."""
     every = positions(call.ranks, radix)
     blocks = [count for position in every for count in position.blocks]
@@ -157,7 +157,7 @@ def _sloav2(name: str, radix: int, call: Call, leaders: int) -> Prediction:
     )
 
 
-def _sloavx(name: str, _radix: int, call: Call, leaders: int) -> Prediction:
+def _sloavx(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
     """A node's link has one sender. The tree has a string a level, up and down."""
     block = call.node_ranks**2 * (call.mean_bytes + 1)
     messages, sent = _sloav_among(call.nodes, block)
@@ -166,7 +166,7 @@ def _sloavx(name: str, _radix: int, call: Call, leaders: int) -> Prediction:
     return Prediction(name, 2, leaders, messages, messages, sent, 1, 2 * sent + 4 * part, strings)
 
 
-def _sloav2x(name: str, radix: int, call: Call, leaders: int) -> Prediction:
+def _sloav2x(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     """A leader's share: a byte of length for each block, and a copy at each hand."""
     every = positions(call.nodes, radix)
     blocks = [count for position in every for count in position.blocks]

@@ -73,6 +73,9 @@ def sort(
 
     \b
     Example: vas a2av sort --class S --ranks 128
+
+    \f
+    Raises FoundDifferent when a key is at the wrong rank.
     """
     require(SIMULATED)
     found = [
