@@ -43,7 +43,7 @@ class AuditFinding:
 
 def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
     """Reads the list of advisories. Raises BadInput for a line without five columns, for a list
-    without advisories, and for what is no file of a list's size."""
+    without advisories, and for what is not a file of a list's size."""
     found = []
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if line.startswith("#"):

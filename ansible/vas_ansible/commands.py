@@ -211,6 +211,9 @@ def firewall(
 
     \b
     Example: vas provision firewall --node oss01.hpc.example > /etc/nftables.d/vas-guests.nft
+
+    \f
+    Raises BadInput for a login node, which needs no rules.
     """
     cluster = load_cluster(cluster_file)
     host, nft = cluster.host(node), form == "nftables"

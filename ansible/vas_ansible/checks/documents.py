@@ -20,7 +20,11 @@ _MODELS: Mapping[str, tuple[type[BaseModel], str]] = {
 
 
 def as_written(settings: object) -> object:
-    """Returns settings as the role `guest` writes them, with the kernel of such an image."""
+    """Returns a guest's settings as the role `guest` writes them to /etc/vas/guest.yaml.
+
+    The role adds the kernel of the image where the settings have an initrd or a command line for
+    one.
+    """
     if isinstance(settings, Mapping) and settings.keys() & {"initrd", "kernel_command_line"}:
         return {"kernel": "/var/lib/vas/image/vas-guest.vmlinuz", **settings}
     return settings

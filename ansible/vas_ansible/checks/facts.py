@@ -21,7 +21,11 @@ class Interface(_FrozenFacts):
 
 
 class Account(_FrozenFacts):
-    """A user or a group: its number here or None, and who has the number that it is to have."""
+    """A user or a group, its number on this machine, and the number that VAS needs it to have.
+
+    `found` is None for an unknown name; `holder` is who has the number `wanted` here, None if
+    nobody.
+    """
 
     name: str
     wanted: int
@@ -30,7 +34,10 @@ class Account(_FrozenFacts):
 
 
 class FilePlace(_FrozenFacts):
-    """A file, there or not, and the file system that has it or would: its number, its room."""
+    """A path, whether a file is there, and the file system that holds it or would hold it.
+
+    `device` is the number of that file system, `free_bytes` the room on it.
+    """
 
     there: bool
     device: int
