@@ -49,7 +49,7 @@ plan_options = _together(
 
 @dataclass(frozen=True, kw_only=True)
 class RoundsRequest:
-    """How often subjects run, the lots of their order, and the file of their runs, if any.
+    """How often subjects run, the seed of their order, and the file of their runs, if any.
 
     `budget` is in seconds. Rounds of the warm-up come first.
     """

@@ -101,22 +101,22 @@ def test_events_survive_any_text() -> None:
 
 def test_lines_come_whole_and_the_last_one_too() -> None:
     output, writer = os.pipe()
-    wish, wish_end = os.pipe()
+    lifeline, lifeline_end = os.pipe()
     os.write(writer, b"one\ntw")
-    lines = lines_while_wanted(output, wish)
+    lines = lines_while_wanted(output, lifeline)
     assert next(lines) == b"one\n"
     os.write(writer, b"o\n\nthree")
     os.close(writer)
     assert list(lines) == [b"two\n", b"\n", b"three"]
-    os.close(wish_end)
+    os.close(lifeline_end)
 
 
-def test_who_lost_the_wish_reads_no_further() -> None:
+def test_who_lost_the_lifeline_reads_no_further() -> None:
     output, _writer = os.pipe()
-    wish, wish_end = os.pipe()
-    os.close(wish_end)
+    lifeline, lifeline_end = os.pipe()
+    os.close(lifeline_end)
     with pytest.raises(Cancelled):
-        next(lines_while_wanted(output, wish))
+        next(lines_while_wanted(output, lifeline))
 
 
 def test_poll_says_what_it_saw_last() -> None:

@@ -23,8 +23,8 @@ _DISK_BYTES = 6 << 30
 
 def check(root: Root) -> Iterator[DoctorFinding]:
     """Yields the findings of `vas doctor` for a lab of four hosts."""
-    wished = labs_directory()
-    directory = next(path for path in (wished, *wished.parents) if path.exists())
+    chosen = labs_directory()
+    directory = next(path for path in (chosen, *chosen.parents) if path.exists())
     yield _namespaces()
     yield _state(directory)
     yield _disk(directory)

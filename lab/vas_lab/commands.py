@@ -205,6 +205,9 @@ def run(
     Examples: vas lab run --size 256M terasort
               vas lab run -D mapreduce.job.reduces=4 terasort /in /out
               vas lab run my.jar org.example.Main /in /out
+
+    \f
+    Raises BadInput for wrong arguments, VasError where the lab or the job fails.
     """
     here = Lab.attach(default_directory(name))
     chosen = _parse_properties(properties)
@@ -239,6 +242,9 @@ def shell(name: str, words: tuple[str, ...]) -> int:
     Examples: vas lab shell vm1
               vas lab shell oss2 -- ip addr
               vas lab shell -- lfs df /run/lustre
+
+    \f
+    Raises BadInput for a node that the lab does not have.
     """
     here = Lab.attach(default_directory(name))
     node, command = _node_and_command(here, words)

@@ -225,7 +225,7 @@ class Lab:
 def wanted(
     argv: Sequence[str], line: bytes, timeout_seconds: float
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a program, sends it a line, and ends its stdin, and so the program, after the body.
+    """Starts a program and sends it a line; after the body closes its stdin, at which it ends.
 
     Raises VasError if it lives `timeout_seconds` longer than that; it is killed then.
     """

@@ -115,7 +115,10 @@ class LabSpec(BaseModel):
 
 
 def find_java() -> Path:
-    """Returns $JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
+    """Returns $JAVA_HOME, or the home of the `java` on PATH.
+
+    Raises VasError for a $JAVA_HOME without a program `java`, NotHere without any.
+    """
     if home := os.environ.get("JAVA_HOME"):
         if not (Path(home) / "bin/java").is_file():
             raise VasError("no bin/java in it", where=f"JAVA_HOME={home}", hint="unset or fix it")

@@ -53,8 +53,10 @@ class AnswerPart:
         return value
 
     def parts(self, key: str) -> Iterator[AnswerPart]:
-        """Yields the items of a list; Hadoop leaves an empty one out, and writes a list of one as
-        that one."""
+        """Yields the items of the list under a key. Raises VasError for anything else.
+
+        Hadoop leaves an empty list out, and writes a list of one item as that item.
+        """
         value = self._value(key)
         values = value if isinstance(value, list) else [] if value is None else [value]
         return (AnswerPart(self.where, each) for each in values)

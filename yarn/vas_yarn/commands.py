@@ -80,6 +80,9 @@ def locality(
     \b
     Example: vas job locality application_1700000000000_0001
              vas job locality job_1700000000000_0001 --log /var/log/hadoop/rm.log --json
+
+    \f
+    Raises BadInput for a wrong id, VasError where a server does not answer.
     """
     job_name = job_id(application_id)
     cluster = _site(cluster_file, application_id)

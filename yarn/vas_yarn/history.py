@@ -84,16 +84,25 @@ class History:
         )
 
     def job(self, job: str) -> dict[str, Any]:
-        """Returns the job's summary, with the server's keys."""
+        """Returns the job's summary, with the server's keys.
+
+        Raises VasError if the server does not answer.
+        """
         found: dict[str, Any] = self._get(f"mapreduce/jobs/{job}", "job").found
         return found
 
     def finish_ms(self, job: str) -> int:
-        """Returns when a job that is over ended (Unix ms)."""
+        """Returns when a job that is over ended (Unix ms).
+
+        Raises VasError if the server does not answer.
+        """
         return self._get(f"mapreduce/jobs/{job}", "job").number("finishTime")
 
     def properties(self, job: str) -> dict[str, str]:
-        """Returns the job's configuration: property -> value."""
+        """Returns the job's configuration: property -> value.
+
+        Raises VasError if the server does not answer.
+        """
         found = self._get(f"mapreduce/jobs/{job}/conf", "conf")
         # The server makes a JSON number of every value that looks like one.
         return {each.text("name"): each.scalar("value") for each in found.parts("property")}
@@ -101,7 +110,8 @@ class History:
     def counters(self, job: str, of: str = "total") -> Counters:
         """Returns the job's counters: group -> counter -> value. MapReduce leaves zeros out.
 
-        `of` is `total`, or `map` or `reduce` for those tasks' alone.
+        `of` is `total`, or `map` or `reduce` for those tasks' alone. Raises VasError if the server
+        does not answer.
         """
         found = self._get(f"mapreduce/jobs/{job}/counters", "jobCounters")
         return {

@@ -60,7 +60,7 @@ def read_member(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo, jar: Pa
 def open_jar(jar: Path) -> Iterator[zipfile.ZipFile]:
     """Opens a jar. Raises BadInput if it is a device or its list of members too long.
 
-    A file that is no jar raises one of the errors in BROKEN_JAR.
+    A file that is no jar raises one of the errors in BROKEN_JAR. Among these is BadZipFile.
     """
     with os.fdopen(open_given(jar), "rb") as stream:
         _check_directory(stream, jar)

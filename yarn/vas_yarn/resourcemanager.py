@@ -64,17 +64,17 @@ class ResourceManagerClient:
         return cls(WebServer(_NAME, url, hint, hint, ca, _POLL_SECONDS))
 
     def nodes(self) -> dict[str, str]:
-        """Returns node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...)."""
+        """Returns node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...). Raises VasError."""
         found = self._field("nodes", "nodes")
         nodes = AnswerPart(self._server.url, found if isinstance(found, dict) else {})
         return {node.text("nodeHostName"): node.text("state") for node in nodes.parts("node")}
 
     def state(self, application_id: str) -> str:
-        """Returns ACCEPTED, RUNNING, FINISHED, KILLED, ..."""
+        """Returns ACCEPTED, RUNNING, FINISHED, KILLED, ... Raises VasError."""
         return str(self._field(f"apps/{application_id}/state", "state"))
 
     def kind(self, application_id: str) -> str:
-        """Returns the framework that an application is of: MAPREDUCE, TEZ, ..."""
+        """Returns the framework that an application is of: MAPREDUCE, TEZ, ... Raises VasError."""
         app = self._field(f"apps/{application_id}", "app")
         return AnswerPart(self._server.url, app).text("applicationType") if app else ""
 

@@ -42,6 +42,9 @@ def disk(
 
     \b
     Example: vas bench disk /var/lib/yarn --size 256M
+
+    \f
+    Raises BadInput for a place that is refused, NotHere without iozone and fio.
     """
     cluster = load_cluster(cluster_file) if cluster_file else load_site("name it by --cluster")
     check_place(Root(), cluster, socket.gethostname(), directory.resolve(), size)

@@ -44,7 +44,10 @@ class Estimates(Generic[S]):
         return before + self._took.get(round_.identity.hash, run)
 
     def took(self, round_: Round[S], seconds: float) -> None:
-        """Remembers the seconds of a round; what was guessed before its run is not the run's."""
+        """Remembers how long a round took, for later rounds of its subject.
+
+        The seconds that were guessed for what comes before the run (a lab's start) are subtracted.
+        """
         before, _ = self._expected[round_.key]
         self._took[round_.identity.hash] = max(0.0, seconds - before)
 

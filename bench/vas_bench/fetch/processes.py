@@ -94,7 +94,10 @@ def ending(started: Iterable[FetchProcess]) -> Iterator[list[FetchProcess]]:
 
 
 def cpu_seconds(root: Root, processes: Iterable[FetchProcess]) -> float:
-    """Returns the CPU seconds that processes used since they started."""
+    """Returns the CPU seconds that processes used since they started.
+
+    Raises VasError for one that has ended.
+    """
     ticks = (_stat(root, each) for each in processes)
     return sum(ticks) / _TICKS_PER_SECOND
 

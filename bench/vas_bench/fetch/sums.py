@@ -8,7 +8,7 @@ from vas_bench.fetch.request import PartitionSum
 
 
 class ClientSum(PartitionSum):
-    """The sum of what one client read, and the records that it wrote to its disk meanwhile."""
+    """The sum of the records that one client read, and how many it wrote to its disk meanwhile."""
 
     spilled: int
 

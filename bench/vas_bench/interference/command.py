@@ -116,6 +116,9 @@ def interference(
               vas bench interference --rounds 1 --warm-up 0 --seconds 5 --size 64M --json
               vas bench interference --guest-image build/image/debian-12-quick
               vas bench interference --cluster /etc/vas/cluster.yaml --directory /user/ann
+
+    \f
+    Raises BadInput for options that do not go together.
     """
     request = InterferenceRequest(seconds=seconds, size=size, system=system, files=files)
     target = _target(request, site, hosts, guest_image, kvm)

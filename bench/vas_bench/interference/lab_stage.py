@@ -48,7 +48,10 @@ class LabStage(TargetStage):
         return run(entered, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
-        """Runs TeraSort during the body: in YARN, or in the emulated guest; nothing when alone."""
+        """Runs TeraSort during the body, in YARN or in the emulated guest; nothing for `alone`.
+
+        Yields a list that has the seconds of each job after the body.
+        """
         if arm == EMULATED:
             assert self.guest is not None, "no such arm without a guest"
             return self.guest.at_work()
@@ -63,10 +66,10 @@ class LabStage(TargetStage):
 
 
 def outside(root: Root, supervisor: int, inside: Collection[int]) -> list[int]:
-    """Returns the ids outside the lab of processes with these ids inside it, in their order.
+    """Returns the process ids, outside the lab, of processes with these ids inside it, in order.
 
-    Raises VasError where one is not there. The kernel says both (`NSpid` in proc(5)); two labs
-    have the same ids inside, so the PID namespace has to be the supervisor's.
+    Raises VasError where one is not there. The kernel lists the ids of both (`NSpid` in proc(5)).
+    Two labs have the same ids inside, so only processes of the supervisor's PID namespace count.
     """
     namespace = root.link(f"proc/{supervisor}/ns/pid")
     found: dict[int, int] = {}

@@ -20,8 +20,8 @@ _MAPS = ": map "
 def in_a_loop(job: TeraSort, arm: Arm, give_up: Callable[[], None]) -> Iterator[list[float]]:
     """Runs a job again and again next to the body, which begins when the first one has containers.
 
-    Yields where each job's seconds come. After the body the job that then runs comes to its end;
-    after a body that failed `give_up` has to end it. Raises VasError when a job failed.
+    Yields a list to which the seconds of each job are added. After the body the present job runs to
+    its end; after a body that failed `give_up` has to end it. Raises VasError when a job failed.
     """
     runs, enough = Flag(), Flag()
     seconds: list[float] = []

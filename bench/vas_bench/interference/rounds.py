@@ -63,7 +63,7 @@ def play(
 
 
 class Stages:
-    """A target's stage, made again after it was closed. Close it at the end."""
+    """The stage of a target. It is made when a round needs it, and again after `close`."""
 
     def __init__(self, target: InterferenceTarget) -> None:
         self._target, self._stack = target, ExitStack()

@@ -52,7 +52,7 @@ def paper(pattern: str, arm: str) -> str:
 
 @dataclass(frozen=True)
 class Scope:
-    """The texts for a reader: each arm, the arms that cannot be here, and what is shown."""
+    """Texts for a reader: each arm, the arms that are not possible here, and what is compared."""
 
     arms: Mapping[ArmName, str]
     shown: tuple[str, ...]

@@ -130,18 +130,18 @@ class SiteTarget(InterferenceTarget):
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
         """Makes a directory of ours on the site with the data; removes it after the body."""
-        wish, wisher = os.pipe()
-        place = self._place(wish)
+        lifeline, lifeline_end = os.pipe()
+        place = self._place(lifeline)
         try:
             self._claim(place)
             try:
-                yield self._prepared(place, progress, wisher)
+                yield self._prepared(place, progress, lifeline_end)
             finally:
                 remove_tree(place, self._directory)
         finally:
-            os.close(wish)
+            os.close(lifeline)
             with suppress(OSError):
-                os.close(wisher)
+                os.close(lifeline_end)
 
     def _claim(self, place: SitePlace) -> None:
         there = inside(place, self._directory)
@@ -149,7 +149,7 @@ class SiteTarget(InterferenceTarget):
             remove_tree(place, self._directory)
         make(there)
 
-    def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> TargetStage:
+    def _prepared(self, place: SitePlace, progress: Progress, lifeline_end: int) -> TargetStage:
         cut = TeraSortSizes.of(self.request.size, len(self.cluster.guests()))
         stage = SiteStage(
             place=place,
@@ -159,15 +159,21 @@ class SiteTarget(InterferenceTarget):
             system=ARM_OF[self.request.system],
             nodes=Nodes(self.cluster, self.options.reach),
             drops=self.options.drops,
-            give_up=lambda: os.close(wisher),
+            give_up=lambda: os.close(lifeline_end),
         )
         with progress.step(PREPARE):
             stage.prepare()
         return stage
 
-    def _place(self, wish: int | None) -> SitePlace:
-        file, temporary = self.options.cluster_file, self.state / "tmp"
-        return SitePlace(self.cluster, file, self.configuration, temporary, _LIMIT_SECONDS, wish)
+    def _place(self, lifeline: int | None) -> SitePlace:
+        return SitePlace(
+            self.cluster,
+            self.options.cluster_file,
+            self.configuration,
+            self.state / "tmp",
+            _LIMIT_SECONDS,
+            lifeline,
+        )
 
     @property
     def _directory(self) -> str:

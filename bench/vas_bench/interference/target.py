@@ -79,7 +79,7 @@ class TargetStage(ABC):
 
     @abstractmethod
     def begin(self, arm: ArmName) -> None:
-        """Moves the processes to where the arm has them; empties the page caches that may be."""
+        """Moves processes into the arm's cgroup; empties the page caches that may be emptied."""
 
     @abstractmethod
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:

@@ -105,7 +105,10 @@ def machine() -> tuple[int, str]:
 
 
 def observe(root: Root, workload: PinningWorkload, arm: PinningArm) -> Observation:
-    """Runs an arm once, with what is set for it. Raises VasError when the workload fails."""
+    """Runs the workload once as an arm, with the arm's settings in force.
+
+    Raises VasError when the workload fails.
+    """
     with tuning.tuned(root) if arm.tuned else nullcontext():
         busy, stolen = _cpu_seconds(root)
         own, started = _own_seconds(), time.monotonic()

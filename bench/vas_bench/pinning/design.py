@@ -63,11 +63,12 @@ def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: floa
 
 
 def spread(question: str, before: Sequence[float], after: Sequence[float]) -> PinningAnswer:
-    """Tests by Brown and Forsythe whether runs of one arm differ more among themselves.
+    """Tests by Brown and Forsythe whether the runs of one arm differ more among themselves.
 
-    Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
-    the ratio of the relative standard deviations, after by before. Where the deviations from each
-    arm's median are all equal, as those of two runs always are, nothing is known: p is 1.
+    Values are divided by their arm's mean first, as a faster arm differs more in absolute numbers.
+    The effect is the ratio of the relative standard deviations, after by before. Where the
+    deviations from each arm's median are all equal, as those of two runs always are, nothing is
+    known: p is 1.
     """
     one, other = (np.asarray(arm, dtype=float) / float(np.mean(arm)) for arm in (before, after))
     if not one.std() and not other.std():

@@ -31,7 +31,7 @@ class PinningWorkload(Protocol):
         """Returns one line: the program, and the meaning of "pinned"."""
 
     def run(self, arm: PinningArm) -> float:
-        """Runs it once and returns its metric."""
+        """Runs the workload once and returns its metric."""
 
 
 @dataclass(frozen=True)

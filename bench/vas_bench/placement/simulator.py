@@ -31,9 +31,10 @@ class SimulatedJob:
 
 @dataclass(frozen=True)
 class SimulatedPlacement:
-    """The placement of the containers; a decision places one, `seconds` are of real time.
+    """The outcome of a simulated placement: where the containers of the job were granted.
 
-    `simulated_seconds` is the job's time, until its last task ends.
+    Each decision places one container. `seconds` is the real time that all decisions took,
+    `simulated_seconds` the virtual time until the job's last task ended.
     """
 
     nodes: int

@@ -79,9 +79,10 @@ class LabSite(PlannedSite):
         return self._directory / "run-seconds.json"
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises BadInput for what no lab can be, or has no room for; fetches Tez if it is wanted.
+        """Raises BadInput for experiments that no lab on this machine can run; may fetch Tez.
 
-        Raises NotHere where something is not built.
+        Among these are more hosts than the memory or the disk has room for. Raises NotHere where
+        something is not built.
         """
         if any(each.flock is not Flock.FLOCK for each in experiments):
             raise BadInput(

@@ -55,7 +55,10 @@ COMPARED: dict[str, Callable[[JobResult], float]] = {
 
 
 def containers_started(job: JobResult) -> int:
-    """The application master's, and one of each attempt, or those that the master counted."""
+    """Returns how many containers a job had: its application master's, and those of its tasks.
+
+    A master that uses containers again counts them; otherwise each attempt has one of its own.
+    """
     attempts = job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES")
     return 1 + (job.counter("CONTAINERS_LAUNCHED") or attempts)
 

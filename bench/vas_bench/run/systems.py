@@ -68,7 +68,11 @@ def sizes_of(experiment: Experiment) -> TeraSortSizes:
 def arm_of(
     experiment: Experiment, properties: Properties, tez: Arm | None = None, hdfs: str = ""
 ) -> Arm:
-    """Returns the arm that an experiment runs as; `tez` is the place's, as is `hdfs`, the root."""
+    """Returns the arm that an experiment runs as, with `properties` added to the arm's own.
+
+    `tez` is the arm of jobs on Tez at this place, needed if the system is tez; `hdfs` is what paths
+    of HDFS begin with, needed if the data is in HDFS.
+    """
     arm = tez if experiment.system == "tez" else _usual(experiment, hdfs)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})

@@ -76,6 +76,9 @@ def shuffle(
     Examples: vas bench shuffle --rounds 9 --resume runs.jsonl
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
               vas bench shuffle --rows warm --budget 3h --resume runs.jsonl
+
+    \f
+    Raises VasError when a row is invalid.
     """
     plan, goals = read_yaml(_PLAN, ComparisonPlan), read_goals()
     wanted = _wanted(chosen)

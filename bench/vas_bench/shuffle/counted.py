@@ -25,14 +25,17 @@ _MAIN = "org.vas.workloads.files.CreatedFiles"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The most files that a map attempt may create, if there is a goal; and how long one takes."""
+class OutputLayout:
+    """A layout of map output: the most files that an attempt may create, and an attempt's seconds.
+
+    `limit` is None where there is no goal.
+    """
 
     limit: float | None
     seconds: float
 
 
-LAYOUTS = {"packed": Layout(2, 0.02), "per-reducer": Layout(None, 0.1)}
+LAYOUTS = {"packed": OutputLayout(2, 0.02), "per-reducer": OutputLayout(None, 0.1)}
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,10 @@ class SiteFacts:
 
 
 class SitePlace:
-    """A `vas_yarn.jobs.place.JobPlace`. Lustre is mounted on this machine too, where the map says.
+    """A site as a `vas_yarn.jobs.place.JobPlace`. Lustre is mounted on this machine too.
 
-    A job that has not ended after `limit_seconds` is killed; so is one whose `wish`, a descriptor,
-    has ended.
+    A job that has not ended after `limit_seconds` is killed. `lifeline` is a descriptor: when its
+    other end is closed, the job is killed too.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class SitePlace:
         configuration: SiteConfiguration,
         temporary: Path,
         limit_seconds: float,
-        wish: int | None = None,
+        lifeline: int | None = None,
     ) -> None:
         self.spec = SiteFacts(cluster, temporary)
         self._configuration, self._limit_seconds = configuration, limit_seconds
-        self._wish = wish
+        self._lifeline = lifeline
         self._yarn = ResourceManagerClient.at(*configuration.resource_manager(cluster))
         self._history = History(configuration.history(cluster))
         self._env = {
@@ -113,7 +113,7 @@ class SitePlace:
                 env=self._env_of(directory, jars),
                 limit_seconds=self._limit_seconds,
             )
-            return JobClient(made, self._yarn, self._history, on_event).run(self._wish)
+            return JobClient(made, self._yarn, self._history, on_event).run(self._lifeline)
 
     def _env_of(self, directory: Path, jars: Sequence[Path]) -> dict[str, str]:
         before = [path for path in (os.environ.get("HADOOP_CLASSPATH"),) if path]

@@ -49,7 +49,7 @@ class ArmDifference:
 
     @property
     def significant(self) -> bool:
-        """The significance, at 5 % for all that were judged together."""
+        """Tells whether the difference is significant, at 5 % for all that were judged together."""
         return self.p < ALPHA
 
     @property

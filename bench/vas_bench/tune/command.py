@@ -67,6 +67,9 @@ def tune(
               vas bench tune bench/plans/tune/terasort-tuned.yaml --budget 3h
               vas bench tune PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas submit --profile terasort-tuned.xml examples.jar terasort /in /out
+
+    \f
+    Raises BadInput for a plan that a site cannot run.
     """
     plan, here, told = _opened(read_yaml(plan_file, TunePlan), site)
     searched = space(plan, told)

@@ -96,8 +96,8 @@ def experiment(plan: TunePlan, point: TunePoint) -> Experiment:
 def space(plan: TunePlan, told: Mapping[str, str] = LAB_TASKS) -> Space:
     """Returns all combinations except the baseline's and those that `vas lint` refuses.
 
-    `told` is what jobs have where nobody says anything, a lab's or a site's. Where more are left
-    than the plan wants, as many are drawn by lot, by the plan's seed.
+    `told` has the properties that a lab or site gives to every job. Where more combinations are
+    left than the plan wants, as many are drawn by lot, by the plan's seed.
     """
     base = _baseline(plan)
     usual = set(_contradictions(plan, base, told))

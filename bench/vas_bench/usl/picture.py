@@ -16,9 +16,10 @@ _STEPS = 80
 
 
 def shown_fit(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> Fit | None:
-    """Returns the fit to draw, without a stretched baseline; None if there is none.
+    """Returns the fit to draw; None if there is none.
 
-    One node then lies below the curve, which is what is wrong with it.
+    Where the runs on one node took longer than they should, the fit without them is drawn: the
+    point of one node then lies below the curve.
     """
     made = {fit.way: fit for fit in fits if isinstance(fit, Fit)}
     if found.stretched and Way.WITHOUT_ONE in made:

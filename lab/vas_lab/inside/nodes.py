@@ -37,8 +37,8 @@ _HOLD = "echo ready; exec sleep infinity >/dev/null"
 def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path | None) -> dict[str, Holder]:
     """Gives every node its name, /sys and RUN_ROUTE; returns the holders, except the master's.
 
-    `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there
-    (`ip netns`).
+    `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there (`ip
+    netns`). Raises VasError when a holder ends before its node is made.
     """
     holders = {node: _start_holder(node, sysfs) for node in nodes if node != master}
     for node, holder in holders.items():

@@ -59,7 +59,10 @@ def _enter(node: str) -> None:
 
 
 def main() -> None:
-    """Routes all nodes of the map that the only argument names."""
+    """Routes all nodes of the map that the only argument names.
+
+    Raises VasError where the kernel refuses.
+    """
     cluster = load_cluster(Path(sys.argv[1]))
     for host in cluster.hosts:
         for node in (host.name, *(guest.name for guest in host.guests)):

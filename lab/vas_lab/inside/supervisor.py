@@ -35,7 +35,11 @@ _POLL_SECONDS = 0.25
 
 
 class Supervisor:
-    """The main loop: the starter's pipe, requests, ended children, and readiness till it is."""
+    """The main loop of a lab's PID 1.
+
+    It serves requests, reaps ended children, watches the starter's pipe, and until the lab is up
+    asks whether it is.
+    """
 
     def __init__(self, spec: LabSpec) -> None:
         self._spec = spec

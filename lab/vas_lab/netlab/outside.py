@@ -46,7 +46,7 @@ class NetLab:
         """Makes the network of a map, for the body; then nothing of it is left.
 
         However this process ends, it ends too. Raises BadInput for a map that cannot be one,
-        NotHere where the kernel allows no namespaces.
+        NotHere where the kernel allows no namespaces, VasError for any other failure.
         """
         user_namespace = user_namespaces()
         process = subprocess.Popen(

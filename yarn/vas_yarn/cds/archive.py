@@ -90,7 +90,7 @@ class Ingredients:
 
     @cached_property
     def digest(self) -> str:
-        """Changes with the JDK, the class list, and any jar's place, path, size or time."""
+        """A digest of the JDK, the class list, and every jar's place, path, size and time."""
         # On a site all jars have one time, and a link leads to the release that they are of.
         stats = ((jar, jar.resolve(), jar.stat()) for jar in self.jars)
         lines = [f"{jar} {file} {stat.st_size} {stat.st_mtime_ns}" for jar, file, stat in stats]
@@ -120,10 +120,10 @@ class ClassArchive:
         return ArchiveState.FITS if _sha256(self.file) == made.sha256 else ArchiveState.DAMAGED
 
     def build(self, wanted: Ingredients) -> bool:
-        """Makes it, in place of one that does not fit; False if one that fits is there.
+        """Makes the archive unless one that fits is there; returns whether it made one.
 
-        About 10 CPU seconds. JVMs that map the old one keep it. Raises VasError, and BadInput for
-        a JDK that has no archive of the kind.
+        Takes about 10 CPU seconds, and replaces an archive that does not fit. JVMs that map the old
+        one keep it. Raises VasError, and BadInput for a JDK that has no archive of the kind.
         """
         if self._kind is ArchiveKind.AOT:
             check_jdk(wanted.java, wanted.java_home)

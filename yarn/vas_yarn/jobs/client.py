@@ -66,15 +66,16 @@ class JobClient:
         self._applications: list[str] = []
         self._submitted_at = self._client_seconds = 0.0
 
-    def run(self, wish: int | None = None) -> JobResult:
-        """Runs the program to its end; `cpu_seconds` is 0. Its jobs are killed if it is not to end.
+    def run(self, lifeline: int | None = None) -> JobResult:
+        """Runs the program to its end and returns its result; `cpu_seconds` of that is 0.
 
-        `wish` is a descriptor: when it ends, nobody wants the job any more. Raises VasError when
-        the program or one of its jobs fails, or has not ended within its limit.
+        `lifeline` is a descriptor: when its other end is closed, the jobs of the program are
+        killed. Raises VasError when the program or one of its jobs fails, or has not ended within
+        its limit.
         """
         started = time.monotonic()
         try:
-            status = self._run(wish)
+            status = self._run(lifeline)
         except BaseException:
             self._kill()
             raise
@@ -87,7 +88,7 @@ class JobClient:
             )
         return self._result(wall)
 
-    def _run(self, wish: int | None) -> int:
+    def _run(self, lifeline: int | None) -> int:
         client = subprocess.Popen(
             self._program.argv,
             stdin=subprocess.DEVNULL,
@@ -101,7 +102,7 @@ class JobClient:
         with client, self._program.log.open("wb") as log:
             assert client.stdout is not None
             try:
-                for line in lines_while_wanted(client.stdout.fileno(), wish, limit):
+                for line in lines_while_wanted(client.stdout.fileno(), lifeline, limit):
                     log.write(line)
                     self._understand(line.decode(errors="replace").rstrip("\n"))
             except BaseException:
@@ -182,22 +183,23 @@ class JobClient:
 
 
 def lines_while_wanted(
-    output: int, wish: int | None, limit_seconds: float | None = None
+    output: int, lifeline: int | None, limit_seconds: float | None = None
 ) -> Iterator[bytes]:
-    """Yields the lines of one descriptor; raises Cancelled as soon as the other one ends.
+    """Yields the lines of the descriptor `output`, until it is closed.
 
-    Raises VasError where the first has not ended within the limit.
+    Raises Cancelled as soon as the other end of `lifeline` is closed, VasError where the lines have
+    not ended after `limit_seconds`.
     """
     rest = b""
     deadline = None if limit_seconds is None else time.monotonic() + limit_seconds
     with selectors.DefaultSelector() as selector:
-        for descriptor in (output, wish):
+        for descriptor in (output, lifeline):
             if descriptor is not None:
                 selector.register(descriptor, selectors.EVENT_READ)
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             readable = {key.fd for key, _ in selector.select(left)}
-            if wish in readable:
+            if lifeline in readable:
                 raise Cancelled("cancelled")
             if left == 0 or not readable:
                 allowed = format_duration(limit_seconds or 0)

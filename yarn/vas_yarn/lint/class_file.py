@@ -49,7 +49,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Use:
+class MemberUse:
     """An instruction that names a member: the method that has it, and its opcode.
 
     Without a method the class file names the member as a handle: `System::exit`.
@@ -122,7 +122,7 @@ class ClassFile:
                 at += length
         return at
 
-    def uses(self) -> Iterator[Use]:
+    def uses(self) -> Iterator[MemberUse]:
         """Yields each static field that code sets, and each method that code calls or names.
 
         Raises NotAClass where an instruction or a constant is damaged.
@@ -135,11 +135,11 @@ class ClassFile:
                     if opcode == PUT_STATIC or opcode in INVOKES
                 }
                 for opcode, index in asked:
-                    yield Use(method, descriptor, opcode, self._member(index))
+                    yield MemberUse(method, descriptor, opcode, self._member(index))
             for tag, at in self._constants:
                 # Kinds 5 to 9 are methods (table 5.4.3.5-A).
                 if tag == _METHOD_HANDLE and self._data[at] >= 5:
-                    yield Use("", "", INVOKES[0], self._member(self._short(at + 1)))
+                    yield MemberUse("", "", INVOKES[0], self._member(self._short(at + 1)))
         except (IndexError, struct.error, TypeError) as wrong:
             raise NotAClass("is cut off or damaged") from wrong
 

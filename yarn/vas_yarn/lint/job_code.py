@@ -10,7 +10,7 @@ from pathlib import Path
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 from vas_yarn.job_jar import BROKEN_JAR, open_jar, read_member
-from vas_yarn.lint.class_file import PUT_STATIC, ClassFile, NotAClass, Use
+from vas_yarn.lint.class_file import PUT_STATIC, ClassFile, MemberUse, NotAClass
 
 # A job's own classes have some megabytes; a jar of everything that it uses, some ten.
 _MOST_BYTES = 32 << 20
@@ -117,7 +117,7 @@ class _JarReader:
         self._jar = jar
         self._packages = packages
         self._parents: dict[str, str] = {}
-        self._uses: dict[tuple[str, Use], None] = {}
+        self._uses: dict[tuple[str, MemberUse], None] = {}
         self.classes = self.inner_jars = 0
 
     def read(self, archive: zipfile.ZipFile) -> None:
@@ -177,7 +177,7 @@ class _JarReader:
         return answer
 
 
-def _may_trap(found: ClassFile, use: Use) -> bool:
+def _may_trap(found: ClassFile, use: MemberUse) -> bool:
     member = use.member
     if use.opcode == PUT_STATIC:
         of_compiler = member.owner == found.name and member.name in found.synthetic_fields
@@ -187,7 +187,7 @@ def _may_trap(found: ClassFile, use: Use) -> bool:
     return member.owner == _FACTORIES and member.name.startswith("new")
 
 
-def _is_start(use: Use) -> bool:
+def _is_start(use: MemberUse) -> bool:
     return (use.member.name, use.member.descriptor) == _START
 
 

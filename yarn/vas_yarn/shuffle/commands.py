@@ -93,6 +93,9 @@ def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_jso
 
     Counts one published attempt of each map: the first. With --local, what each reads from this
     node's disks.
+
+    \f
+    Raises BadInput for --local with --staging, and for a job without map output there.
     """
     if _is_local(local_dirs, staging):
         return inspect_local(job, local_dirs, as_json)
@@ -125,7 +128,7 @@ def verify(
     With --local, all that lies on this node's disks, with stock's own checksums. Status 3 when
     something is damaged, 1 when the file system fails.
     \f
-    Raises FoundDifferent when something is damaged.
+    Raises FoundDifferent when something is damaged, BadInput for --local with --staging.
     """
     published, damages = 0, list[OutputDamage]()
     if _is_local(local_dirs, staging):

@@ -121,7 +121,7 @@ def submit(
               vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
               vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
     \f
-    Raises BadInput for a jar that is not there.
+    Raises BadInput for a jar that is not there, NotHere without `hadoop`.
     """
     if not jar.is_file():
         raise BadInput("there is no such jar", where=str(jar), hint="name a jar of this machine")

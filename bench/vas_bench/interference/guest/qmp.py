@@ -9,7 +9,10 @@ from vas_core.errors import VasError
 
 
 class Qmp:
-    """The monitor behind two streams. Raises VasError where nobody is, or answers otherwise."""
+    """The monitor of a QEMU, spoken to by two streams.
+
+    Raises VasError where QEMU does not answer, or answers something else than a greeting.
+    """
 
     def __init__(self, answers: IO[bytes], request: IO[bytes]) -> None:
         self._answers, self._asked = answers, request

@@ -86,7 +86,8 @@ class _Mirror:
 def request_of(parsed: Parsed, path: str) -> Layout | None:
     """Returns the requested layout; None without such options. `path` is for messages only.
 
-    Raises RefusedLayout for what Lustre refuses, too.
+    Raises RefusedLayout for what Lustre refuses, too. Raises UsageError for a wrong value of an
+    option.
     """
     if parsed.has("foreign"):
         return Foreign(0, 0, (parsed.value("xattr") or "").encode(errors="surrogateescape"))

@@ -38,13 +38,11 @@ def _refuse(why: str) -> OSError:
 
 @dataclass(frozen=True)
 class Maker:
-    """The MDS's own functions that are needed to make objects.
+    """The functions of the MDS by which objects are made.
 
-    choose      (count, pool's OSTs or None, start or None, OSTs to avoid) -> OSTs
-    new_object  OST -> FID
-    present     () -> OST indices that are not away
-    pools       pool -> OST indices
-    osts        all OST indices
+    `choose`: (count, OSTs of the pool or None, start or None, OSTs to avoid) -> OSTs; `new_object`:
+    OST -> FID; `present`: () -> indices of the OSTs that are not away; `pools`: pool -> OST
+    indices; `osts`: all OST indices.
     """
 
     choose: Callable[[int, Sequence[int] | None, int | None, Collection[int]], list[int]]
@@ -59,7 +57,7 @@ class Maker:
         if isinstance(request, Foreign):
             return request
         if isinstance(request, Plain):
-            made = self._make(wish_of(request), DEFAULT_STRIPE_SIZE)
+            made = self._make(as_request(request), DEFAULT_STRIPE_SIZE)
             return replace(made, owner=(owner.object_id, owner.sequence))
         return self._composite(request)
 
@@ -88,7 +86,7 @@ class Maker:
             mirror = component.mirror_id if request.mirror_count == 1 else component.mirror_id or 1
             layout = component.layout
             if isinstance(layout, Plain):
-                layout = resolved(wish_of(layout), default_size(component.extent_end))
+                layout = resolved(as_request(layout), default_size(component.extent_end))
             made = replace(component, id=mirror << 16 | number, flags=0, layout=layout)
             due = component.extent_start == 0
             numbered.append(self._begun(made, _osts_of(numbered, mirror)) if due else made)
@@ -101,63 +99,69 @@ class Maker:
             layout = self._make(layout, default_size(component.extent_end), avoid)
         return replace(component, flags=component.flags | INIT, layout=layout)
 
-    def _make(self, wish: Plain, size: int, avoid: Collection[int] = ()) -> Plain:
-        wish = resolved(wish, size)
-        pool = self.pools.get(wish.pool) if wish.pool else None
-        if wish.magic is Magic.SPECIFIC:
-            osts = [item.ost_idx for item in wish.objects]
+    def _make(self, request: Plain, size: int, avoid: Collection[int] = ()) -> Plain:
+        request = resolved(request, size)
+        pool = self.pools.get(request.pool) if request.pool else None
+        if request.magic is Magic.SPECIFIC:
+            osts = [item.ost_idx for item in request.objects]
         else:
             present = self.present()
             members = present if pool is None else [ost for ost in pool if ost in present]
-            count = self._count(wish, len(members))
-            osts = self.choose(count, pool, wish.stripe_offset, avoid)
+            count = self._count(request, len(members))
+            osts = self.choose(count, pool, request.stripe_offset, avoid)
         overstriped = OVERSTRIPING if len(set(osts)) < len(osts) else 0
         return Plain(
-            magic=Magic.V3 if wish.pool else Magic.V1,
+            magic=Magic.V3 if request.pool else Magic.V1,
             pattern=RAID0 | overstriped,
-            stripe_size=wish.stripe_size,
+            stripe_size=request.stripe_size,
             stripe_count=len(osts),
             stripe_offset=osts[0],
-            pool=wish.pool,
+            pool=request.pool,
             objects=tuple(StripeObject(ost, self.new_object(ost)) for ost in osts),
         )
 
-    def _count(self, wish: Plain, members: int) -> int:
-        if wish.pattern & OVERSTRIPING:
-            per_ost = -wish.stripe_count
-            return min(MAX_STRIPES, per_ost * members if per_ost > 0 else wish.stripe_count)
-        return members if wish.stripe_count < 0 else min(wish.stripe_count, members)
+    def _count(self, request: Plain, members: int) -> int:
+        if request.pattern & OVERSTRIPING:
+            per_ost = -request.stripe_count
+            return min(MAX_STRIPES, per_ost * members if per_ost > 0 else request.stripe_count)
+        return members if request.stripe_count < 0 else min(request.stripe_count, members)
 
 
-def wish_of(layout: Plain) -> Plain:
-    """Returns the request in a layout that `cp -a` read from another file: without objects."""
+def as_request(layout: Plain) -> Plain:
+    """Returns a layout as the request for an equal one: without objects.
+
+    `cp -a` sets the layout that it read from another file, objects included.
+    """
     if layout.magic is Magic.SPECIFIC or not layout.objects:
         return layout
     return replace(layout, objects=(), stripe_offset=None, layout_gen=0)
 
 
-def is_nothing(wish: Plain) -> bool:
-    """Tells whether a layout names nothing: set on a directory, it deletes the default."""
-    named = wish.stripe_size or wish.stripe_count or wish.pool or wish.objects
-    return not named and wish.stripe_offset is None
+def is_nothing(request: Plain) -> bool:
+    """Tells whether a request names nothing: set on a directory, it deletes the default."""
+    named = request.stripe_size or request.stripe_count or request.pool or request.objects
+    return not named and request.stripe_offset is None
 
 
-def resolved(wish: Plain, size: int) -> Plain:
-    """Returns a request with defaults filled in."""
-    if wish.pattern == MDT:
+def resolved(request: Plain, size: int) -> Plain:
+    """Returns a request in which every value that it left open has its default."""
+    if request.pattern == MDT:
         # The MDT's index takes the place of the generation; the lab has MDT 0 only.
-        return replace(wish, stripe_size=wish.stripe_size or size, stripe_count=0)
-    count = len(wish.objects) if wish.magic is Magic.SPECIFIC else wish.stripe_count
+        return replace(request, stripe_size=request.stripe_size or size, stripe_count=0)
+    count = len(request.objects) if request.magic is Magic.SPECIFIC else request.stripe_count
     return replace(
-        wish,
-        pattern=wish.pattern or RAID0,
-        stripe_size=wish.stripe_size or size,
+        request,
+        pattern=request.pattern or RAID0,
+        stripe_size=request.stripe_size or size,
         stripe_count=count or 1,
     )
 
 
 def default_size(extent_end: int | None) -> int:
-    """Returns the stripe size of a component without one: its end must be a multiple of it."""
+    """Returns the stripe size in bytes of a component that names none.
+
+    The end of the component must be a multiple of its stripe size.
+    """
     if extent_end is None:
         return DEFAULT_STRIPE_SIZE
     return min(DEFAULT_STRIPE_SIZE, extent_end & -extent_end)
@@ -176,17 +180,17 @@ def check(request: Layout, osts: Sequence[int]) -> None:
                 _check_plain(component.layout, osts)
 
 
-def _check_plain(wish: Plain, osts: Sequence[int]) -> None:
-    if wish.pattern not in (0, RAID0, RAID0 | OVERSTRIPING, MDT):
-        raise _refuse(f"pattern {wish.pattern:#x}")
-    if wish.stripe_size % STRIPE_ALIGNMENT:
-        raise _refuse(f"stripe size {wish.stripe_size}")
-    lowest = _MIN_NEGATIVE_COUNT if wish.pattern & OVERSTRIPING else -1
-    if not lowest <= wish.stripe_count <= MAX_STRIPES:
-        raise _refuse(f"stripe count {wish.stripe_count}")
-    named = {item.ost_idx for item in wish.objects} if wish.magic is Magic.SPECIFIC else set()
-    if wish.stripe_offset is not None and wish_of(wish).stripe_offset is not None:
-        named.add(wish.stripe_offset)
+def _check_plain(request: Plain, osts: Sequence[int]) -> None:
+    if request.pattern not in (0, RAID0, RAID0 | OVERSTRIPING, MDT):
+        raise _refuse(f"pattern {request.pattern:#x}")
+    if request.stripe_size % STRIPE_ALIGNMENT:
+        raise _refuse(f"stripe size {request.stripe_size}")
+    lowest = _MIN_NEGATIVE_COUNT if request.pattern & OVERSTRIPING else -1
+    if not lowest <= request.stripe_count <= MAX_STRIPES:
+        raise _refuse(f"stripe count {request.stripe_count}")
+    named = {item.ost_idx for item in request.objects} if request.magic is Magic.SPECIFIC else set()
+    if request.stripe_offset is not None and as_request(request).stripe_offset is not None:
+        named.add(request.stripe_offset)
     if not named <= set(osts):
         raise _refuse("no such OST")
 

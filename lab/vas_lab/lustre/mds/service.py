@@ -130,37 +130,37 @@ class Service:
         return {}
 
     def _set(self, request: dict[str, Any], file: int) -> Answer:
-        wish = _decode(bytes.fromhex(request["value"]))
+        wanted = _decode(bytes.fromhex(request["value"]))
         mode = os.stat(_name(file)).st_mode  # noqa: PTH116
         if stat.S_ISDIR(mode):
-            self._set_default(file, wish)
+            self._set_default(file, wanted)
         elif not stat.S_ISREG(mode):
             raise OSError(errno.EOPNOTSUPP, "not a file")
         elif request.get("migrate"):
-            self._migrate(file, wish)
+            self._migrate(file, wanted)
         elif _stored(_name(file)) is not None:
             raise OSError(errno.EEXIST, "stripe already set")
         else:
-            self._give(file, wish)
+            self._give(file, wanted)
         return {}
 
-    def _set_default(self, directory: int, wish: Layout) -> None:
-        layouts.check(wish, self.site.osts)
-        if isinstance(wish, Plain):
-            wish = layouts.wish_of(wish)
-            if layouts.is_nothing(wish):
+    def _set_default(self, directory: int, wanted: Layout) -> None:
+        layouts.check(wanted, self.site.osts)
+        if isinstance(wanted, Plain):
+            wanted = layouts.as_request(wanted)
+            if layouts.is_nothing(wanted):
                 with contextlib.suppress(OSError):
                     os.removexattr(_name(directory), STORED)
                 return
-        os.setxattr(_name(directory), STORED, encode(wish))
+        os.setxattr(_name(directory), STORED, encode(wanted))
 
-    def _migrate(self, file: int, wish: Layout) -> None:
+    def _migrate(self, file: int, wanted: Layout) -> None:
         # Every OST shares the one backing file: new objects are all that moving bytes takes. As in
-        # Lustre the new layout is the wish alone: mirrors go, and a pool that it does not name is
-        # the directory's default, whatever pool the file was in.
-        if isinstance(wish, Plain) and wish.pool is None:
-            wish = _in_pool(wish, self._default(file))
-        made = self._maker.instantiate(wish, self._fid(file))
+        # Lustre the new layout is the request alone: mirrors go, and a pool that it does not name
+        # is the directory's default, whatever pool the file was in.
+        if isinstance(wanted, Plain) and wanted.pool is None:
+            wanted = _in_pool(wanted, self._default(file))
+        made = self._maker.instantiate(wanted, self._fid(file))
         _store(file, encode(self._maker.grow(made, os.stat(_name(file)).st_size)))  # noqa: PTH116
 
     def _get(self, request: dict[str, Any], file: int) -> Answer:
@@ -297,12 +297,12 @@ def _set_xattr(file: int, name: str, value: bytes) -> None:
             os.chmod(_name(file), mode)  # noqa: PTH101
 
 
-def _in_pool(wish: Plain, default: Layout) -> Plain:
+def _in_pool(wanted: Plain, default: Layout) -> Plain:
     part = default.components[0].layout if isinstance(default, Composite) else default
     pool = part.pool if isinstance(part, Plain) else None
-    if pool is None or wish.magic is Magic.SPECIFIC:
-        return wish
-    return replace(wish, pool=pool, magic=Magic.V3)
+    if pool is None or wanted.magic is Magic.SPECIFIC:
+        return wanted
+    return replace(wanted, pool=pool, magic=Magic.V3)
 
 
 @lru_cache(maxsize=1024)

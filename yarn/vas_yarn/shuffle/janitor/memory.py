@@ -41,7 +41,7 @@ class JanitorMemory:
         return {job: ended for job, ended in pairs if isinstance(ended, int)}
 
     def write(self, over: Mapping[str, int]) -> None:
-        """Writes what `read` reads."""
+        """Writes job -> when it ended (Unix ms), as `read` returns it. Raises OSError."""
         self._make_own()
         memory, new = JANITOR_MEMORY.of(), JANITOR_MEMORY_NEW.of()
         with self._own() as (own, path):

@@ -192,7 +192,7 @@ class StagingStore:
                 raise VasError("another directory took its place; left alone", where=found.job)
 
     def begin_again(self, found: Quarantined, now_ms: int) -> None:
-        """Renames what is in quarantine, as if moved at this time (Unix ms).
+        """Renames a directory in quarantine as if it had been moved there at `now_ms` (Unix ms).
 
         Raises OSError, and Strange if another directory took its place.
         """
