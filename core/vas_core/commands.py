@@ -73,6 +73,9 @@ def build(native: bool) -> None:
     \b
     Example: ./vas build
              ./vas --yes build --native
+
+    \f
+    Raises BadInput if not called by ./vas, VasError if vas-shuffled was not built.
     """
     if "VAS_PROGRAM" not in os.environ:
         raise BadInput("only the script ./vas builds", hint="run it in the clone")

@@ -59,8 +59,8 @@ def run(
     """Runs a program to its end and returns what it printed.
 
     `argv` is a list: no shell ever sees it. File names that are not UTF-8 survive
-    (surrogateescape). Raises CommandFailed on a non-zero status (unless `check` is
-    false) and on a time-out, NotHere when the program does not exist.
+    (surrogateescape). Raises CommandFailed on a non-zero status (unless `check` is false) and on a
+    time-out, NotHere when the program does not exist, VasError when the directory `cwd` does not.
     """
     words = _started(argv)
     try:

@@ -82,7 +82,8 @@ def _opened(path: Path, flags: int, mode: int, dir_fd: int | None) -> int:
 def open_own_directory(path: Path, *, dir_fd: int | None = None) -> int:
     """Opens a directory that is this user's alone (no right for group or others).
 
-    Raises Planted for anything else under that name, FileNotFoundError for nothing.
+    Raises Planted for anything else under that name; OSError, with the path, for everything else:
+    FileNotFoundError where nothing has the name.
     """
     name = path.name if dir_fd is not None else os.fspath(path)
     try:

@@ -76,14 +76,18 @@ class Lfs:
         return self._run(["getname", "-i"], mount).stdout.strip()
 
     def pools(self, directory: Path) -> list[str]:
-        """Returns the pools of the file system of `directory`, without the file system's name."""
+        """Returns the pools of the file system of `directory`, without the file system's name.
+
+        Raises LayoutUnavailableError if `lfs` fails.
+        """
         lines = self._run(["pool_list"], directory).stdout.splitlines()
         return [line.strip().partition(".")[2] for line in lines if "." in line.split(":")[0]]
 
     def pool_osts(self, directory: Path, pool: str) -> int | None:
         """Returns the number of OSTs in a pool; None if the pool does not exist.
 
-        The pool belongs to the file system of `directory`.
+        The pool belongs to the file system of `directory`. Raises LayoutUnavailableError if `lfs`
+        fails.
         """
         lines = map(str.strip, self._run(["pool_list"], directory).stdout.splitlines())
         found = next((line for line in lines if line.partition(".")[2] == pool), None)
@@ -93,7 +97,10 @@ class Lfs:
         return sum(1 for line in members.splitlines() if line.strip().endswith("_UUID"))
 
     def active_osts(self, directory: Path) -> int:
-        """Returns the number of active OSTs of the file system of `directory`."""
+        """Returns the number of active OSTs of the file system of `directory`.
+
+        Raises LayoutUnavailableError if `lfs` fails.
+        """
         lines = self._run(["osts"], directory).stdout.splitlines()
         return sum(1 for line in lines if line.split()[2:] == ["ACTIVE"])
 

@@ -98,7 +98,10 @@ class Transfer:
         self._finished(stripe, digest.hexdigest())
 
     def checksum(self, stripe: Stripe) -> str:
-        """Returns the SHA-256, in hexadecimal, of a stripe of the target file as it is now."""
+        """Returns the SHA-256, in hexadecimal, of a stripe of the target file as it is now.
+
+        Raises VasError if the file is shorter, or another stripe failed.
+        """
         digest = hashlib.sha256()
         for _, chunk in self._chunks(self._target, stripe):
             digest.update(chunk)

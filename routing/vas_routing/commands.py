@@ -193,6 +193,9 @@ def drain(context: RouteContext, leg: str, undo: bool) -> None:
     \b
     Examples: vas route drain sriov
               vas route drain sriov --undo
+
+    \f
+    Raises BadInput if the other leg is drained, VasError if the leg is not there.
     """
     known = read_saved_state(context.state).devices
     found = observe.legs(context.cluster, context.node, observe.devices(), known)

@@ -16,7 +16,7 @@ import yaml
 from vas_core.errors import BadInput, NotHere
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_image.build.builder import Builder, BuildOrder, check_builder, command_of
+from vas_image.build.builder import BuildOrder, ImageBuilder, check_builder, command_of
 from vas_image.build.mkosi import MkosiBuild, mkosi_argv, sandbox_files
 from vas_image.check import examiner
 from vas_image.definition import DEFINITION, System, read_definition
@@ -54,19 +54,19 @@ def test_a_key_that_is_missing_is_named(tmp_path: Path) -> None:
         read_definition(System.DEBIAN_12, tmp_path)
 
 
-def argv(system: System, builder: Builder, mirror: str | None = None) -> list[str]:
+def argv(system: System, builder: ImageBuilder, mirror: str | None = None) -> list[str]:
     return command_of(BuildOrder(system, builder, Path("/o"), mirror), Path("/tree"), Path("/made"))
 
 
 def test_the_quick_way_has_the_definitions_packages() -> None:
-    words = argv(System.DEBIAN_13, Builder.QUICK)
+    words = argv(System.DEBIAN_13, ImageBuilder.QUICK)
     include = next(word for word in words if word.startswith("--include="))
     assert include == "--include=" + ",".join(read_definition(System.DEBIAN_13).packages)
     assert words[-2:] == ["trixie", "/dev/null"]
 
 
 def test_a_mirror_may_have_the_pinned_date_in_it() -> None:
-    for builder in Builder:
+    for builder in ImageBuilder:
         words = argv(System.DEBIAN_12, builder, "https://mirror.example/{snapshot}/debian")
         assert any("mirror.example/20261115T000000Z/debian" in word for word in words)
 
@@ -97,7 +97,7 @@ def test_mkosi_takes_packages_from_the_mirrors_alone() -> None:
 
 def test_security_updates_are_pinned_too() -> None:
     mirrors = ("http://m/{snapshot}/debian", "http://m/{snapshot}/security")
-    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), *mirrors)
+    order = BuildOrder(System.DEBIAN_12, ImageBuilder.QUICK, Path("/o"), *mirrors)
     words = command_of(order, Path("/tree"), Path("/made"))
     assert words[-2] == "http://m/20261115T000000Z/debian"
     assert words[-1].endswith("http://m/20261115T000000Z/security bookworm-security main")
@@ -119,25 +119,25 @@ def test_an_older_mkosi_is_refused_before_anything_is_made(
     mkosi.write_text(f"#!/bin/sh\necho mkosi {version}\n")
     mkosi.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    order = BuildOrder(System.DEBIAN_12, Builder.MKOSI, tmp_path / "image")
+    order = BuildOrder(System.DEBIAN_12, ImageBuilder.MKOSI, tmp_path / "image")
     with pytest.raises(NotHere, match="--tools-tree") if refused else nullcontext():
         check_builder(order)
 
 
 def test_security_updates_of_a_mirror_want_the_mirror() -> None:
-    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), security_mirror="http://m")
+    order = BuildOrder(System.DEBIAN_12, ImageBuilder.QUICK, Path("/o"), security_mirror="http://m")
     with pytest.raises(BadInput, match="--mirror"):
         check_builder(order)
 
 
 def test_rocky_needs_mkosi() -> None:
     with pytest.raises(BadInput, match="--builder mkosi"):
-        argv(System.ROCKY_9, Builder.QUICK)
-    assert "--distribution=rocky" in argv(System.ROCKY_9, Builder.MKOSI)
+        argv(System.ROCKY_9, ImageBuilder.QUICK)
+    assert "--distribution=rocky" in argv(System.ROCKY_9, ImageBuilder.MKOSI)
 
 
 def test_a_tree_whose_name_a_hook_would_split_is_refused() -> None:
-    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), None)
+    order = BuildOrder(System.DEBIAN_12, ImageBuilder.QUICK, Path("/o"), None)
     with pytest.raises(BadInput, match="blanks or quotes"):
         command_of(order, Path("/a b"), Path("/made"))
 

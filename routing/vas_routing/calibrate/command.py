@@ -141,6 +141,9 @@ def calibrate(
     Examples: vas route calibrate --lab
               vas route calibrate --serve
               vas route calibrate --runs 5 --output /var/lib/vas/route-choices.json
+
+    \f
+    Raises NotHere without iperf3.
     """
     if shutil.which(iperf.PROGRAM) is None:
         raise NotHere("iperf3 is not installed", hint="run `vas doctor` for the package")

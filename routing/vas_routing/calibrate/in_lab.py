@@ -101,7 +101,10 @@ class InLab:
 
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:
-        """Runs an iperf3 server on each of these nodes while the body runs."""
+        """Runs an iperf3 server on each of these nodes while the body runs.
+
+        Raises VasError when one does not start.
+        """
         running = []
         try:
             for node in destinations:

@@ -10,7 +10,7 @@ import click
 from vas_core.cli import json_option, note, print_json
 from vas_core.repository import REPOSITORY
 from vas_core.sizes import format_size
-from vas_image.build.builder import Builder, BuildOrder, build, command_of
+from vas_image.build.builder import ImageBuilder, BuildOrder, build, command_of
 from vas_image.definition import System
 from vas_image.image import DISK
 
@@ -27,8 +27,8 @@ BUILD = REPOSITORY / "build/image"
 )
 @click.option(
     "--builder",
-    type=click.Choice([one.value for one in Builder]),
-    default=Builder.MKOSI.value,
+    type=click.Choice([one.value for one in ImageBuilder]),
+    default=ImageBuilder.MKOSI.value,
     show_default=True,
     help="mkosi makes a disk that boots by itself; quick is mmdebstrap, for tests.",
 )
@@ -76,7 +76,7 @@ def build_command(
     """
     place = (output or BUILD / f"{system}-{builder}").absolute()
     tools = tools_tree and tools_tree.absolute()
-    order = BuildOrder(System(system), Builder(builder), place, mirror, security_mirror, tools)
+    order = BuildOrder(System(system), ImageBuilder(builder), place, mirror, security_mirror, tools)
     if dry_run:
         click.echo(shlex.join(command_of(order, Path("TREE"), Path("OUTPUT"))))
         return

@@ -33,7 +33,7 @@ _SNAPSHOT = "{snapshot}"
 _OLDEST_MKOSI = 25
 
 
-class Builder(StrEnum):
+class ImageBuilder(StrEnum):
     """The program that makes the system."""
 
     MKOSI = "mkosi"
@@ -48,7 +48,7 @@ class BuildOrder:
     """
 
     system: System
-    builder: Builder
+    builder: ImageBuilder
     output: Path
     mirror: str | None = None
     security_mirror: str | None = None
@@ -78,7 +78,7 @@ class BuildOrder:
 
 def command_of(order: BuildOrder, tree: Path, output: Path) -> list[str]:
     """Returns the builder's command line."""
-    if order.builder is Builder.MKOSI:
+    if order.builder is ImageBuilder.MKOSI:
         return mkosi_argv(_whole(order, tree, output))
     return mmdebstrap_argv(_quick(order, tree, output))
 
@@ -132,7 +132,7 @@ def check_builder(order: BuildOrder) -> None:
     """
     if order.security_mirror and not order.mirror:
         raise BadInput("is of use with --mirror only", where="--security-mirror")
-    if order.builder is Builder.QUICK:
+    if order.builder is ImageBuilder.QUICK:
         run(["mmdebstrap", "--version"])
         return
     hint = "give a tree that has it by --tools-tree (docs/image.md); --builder quick needs none"
@@ -148,7 +148,7 @@ def check_builder(order: BuildOrder) -> None:
 
 def _run_builder(order: BuildOrder, tree: Path, made: Path) -> None:
     more: dict[str, str] = {}
-    if order.builder is Builder.QUICK:
+    if order.builder is ImageBuilder.QUICK:
         more = mmdebstrap_environment(_quick(order, tree, made), DEFINITION)
     else:
         _lay_sandbox(_whole(order, tree, made))
@@ -187,7 +187,7 @@ def _pack(order: BuildOrder, tree: Path, made: Path) -> Image:
         mirror=order.source,
         security_mirror=order.security,
         kernel_command_line=order.definition.kernel_command_line,
-        boots_by_itself=order.builder is Builder.MKOSI,
+        boots_by_itself=order.builder is ImageBuilder.MKOSI,
         virtual_bytes=raw.stat().st_size,
         packages=sum(component.kind in ("deb", "rpm") for component in components),
         jars=sum(component.kind == "maven" for component in components),

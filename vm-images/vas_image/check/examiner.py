@@ -57,7 +57,10 @@ def log_of(*units: str) -> str:
 
 
 def verdict() -> dict[str, Any]:
-    """Collects the state of the machine."""
+    """Returns the state of this machine, with the keys of `verdict.ImageVerdict`.
+
+    Waits until the system is up and the NodeManager answers, each for a limited time.
+    """
     state = output("systemctl", "is-system-running", "--wait", seconds=BOOT_SECONDS)
     up = float(Path("/proc/uptime").read_text().split()[0])
     listed = output("systemctl", "list-units", "--failed", "--plain", "--no-legend").splitlines()
