@@ -114,7 +114,7 @@ fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<
             skip_line(input)?;
         }
         let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
-        // A job that is told anew may have other files, or another secret.
+        // A job that is told again may have other files, or another secret.
         let order = parse_order(text);
         if let Ok(Order::Add(job)) = &order {
             outputs.forget_job(job.key);

@@ -177,7 +177,7 @@ impl Served<'_> {
         let session = Arc::clone(&proven.session);
         received.verify(&session, Way::Asked, self.asked)?;
         self.asked += 1;
-        // A job that is over, or was told anew with another secret, has no rights from before.
+        // A job that is over, or was told again with another secret, has no rights from before.
         let now = self.supplier.jobs.get(key);
         let Some(job) = now.filter(|now| std::ptr::eq(Arc::as_ptr(now), proven.job.as_ptr())) else {
             self.jobs.remove(&key);
