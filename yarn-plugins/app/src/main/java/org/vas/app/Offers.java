@@ -42,9 +42,8 @@ final class Offers {
 
   /**
    * Returns the kind of task that a container is offered to; empty when it is to wait.
-   *
    * @param type the kind of its first task
-   * @param waited since when it waits, in milliseconds
+   * @param waited milliseconds that it has waited
    */
   Optional<TaskType> offer(String host, TaskType type, long waited) {
     if (wantsMap(host, type, waited)) {

@@ -49,7 +49,10 @@ public final class WarmPool {
     this.clock = clock;
   }
 
-  /** The allocator gave a container to an attempt; returns whether it is one that waited. */
+  /**
+   * Notes that the allocator gave a container to an attempt; returns whether the container had
+   * waited in the pool.
+   */
   synchronized boolean assigned(Container container, TaskAttemptId attempt) {
     WarmContainer warm = containers.get(key(container.getId()));
     boolean waited = warm != null;
@@ -81,7 +84,10 @@ public final class WarmPool {
     return warm == null ? -1 : warm.shufflePort;
   }
 
-  /** The first attempt of a container was launched, by a NodeManager with this shuffle port. */
+  /**
+   * Notes that the first attempt of a container was launched, by a NodeManager with this shuffle
+   * port.
+   */
   synchronized void started(TaskAttemptId attempt, int shufflePort) {
     WarmContainer warm = byAttempt.get(attempt);
     if (warm != null) {
@@ -89,7 +95,7 @@ public final class WarmPool {
     }
   }
 
-  /** An attempt is registered: its JVM may fetch it. */
+  /** Notes that an attempt is registered: its JVM may fetch it. */
   public synchronized void launched(TaskAttemptId attempt) {
     WarmContainer warm = byAttempt.get(attempt);
     if (warm != null && warm.state == State.ASSIGNED) {
@@ -97,7 +103,7 @@ public final class WarmPool {
     }
   }
 
-  /** A JVM has fetched its attempt. */
+  /** Notes that a JVM has fetched its attempt. */
   public synchronized void fetched(long jvm) {
     WarmContainer warm = containers.get(jvm);
     if (warm != null && warm.waitsForAttemptToStart()) {
@@ -105,7 +111,7 @@ public final class WarmPool {
     }
   }
 
-  /** An attempt reported success. */
+  /** Notes that an attempt reported success. */
   public synchronized void done(TaskAttemptId attempt) {
     WarmContainer warm = byAttempt.get(attempt);
     if (warm != null && warm.state == State.BUSY) {
@@ -125,7 +131,7 @@ public final class WarmPool {
     return warm == null ? null : warm.attempt;
   }
 
-  /** Returns what a JVM that asks for another task is told. */
+  /** Returns the answer to a JVM that asks for another task. */
   public synchronized Answer ask(long jvm) {
     WarmContainer warm = containers.get(jvm);
     if (warm == null || warm.state == State.ENDING || warm.state == State.BUSY) {
@@ -143,7 +149,9 @@ public final class WarmPool {
     return warm.state == State.LAUNCHED ? Answer.FETCH : Answer.WAIT;
   }
 
-  /** Waits until a container is ready, or for a time where some wait already. */
+  /**
+   * Waits until a container is ready, or for {@code idleMillis} where some containers wait already.
+   */
   synchronized void awaitReady(long idleMillis) throws InterruptedException {
     while (!has(State.READY)) {
       if (has(State.IDLE)) {
@@ -196,8 +204,7 @@ public final class WarmPool {
   }
 
   /**
-   * An attempt is to be stopped by stopping its container.
-   *
+   * Notes that an attempt is to be stopped by stopping its container.
    * @return whether it runs there; if so, no other attempt gets the container any more
    */
   synchronized boolean stop(ContainerId id, TaskAttemptId attempt) {
@@ -223,7 +230,10 @@ public final class WarmPool {
     return latest.getOrDefault(firstAttempt, firstAttempt);
   }
 
-  /** YARN reports that a container is over; returns what it was, empty when the pool had not it. */
+  /**
+   * Notes that a container is over, as YARN reports; returns what it was, empty when the pool did
+   * not have it.
+   */
   synchronized Optional<WarmContainer> completed(ContainerId id) {
     WarmContainer warm = containers.remove(key(id));
     if (warm != null) {

@@ -38,9 +38,8 @@ final class BlockLocator {
   }
 
   /**
-   * The locations of the blocks in a byte range that lies within the file; the first and the last
-   * are cut to the range, and owned by whoever owns the whole block.
-   *
+   * Returns the locations of the blocks in a byte range that lies within the file; the first and
+   * the last are cut to the range, and owned by whoever owns the whole block.
    * @param fileLength bytes; the last block ends there
    * @param blockSize bytes
    */

@@ -24,12 +24,11 @@ public final class ErrnoException extends IOException {
   }
 
   /**
-   * The error of one call.
-   *
+   * Makes the error of one failed system call.
    * @param file below the mount
    * @param call the system call's name, as a person would say it
    * @param number errno
-   * @param osts those that the bytes in question are on, as {@code OST000a}; none: not known
+   * @param osts the OSTs that hold the bytes in question, as {@code OST000a}; empty if not known
    */
   public ErrnoException(Path file, String call, int number, List<String> osts) {
     super(Descriptor.shown(file) + ": " + call + ": "

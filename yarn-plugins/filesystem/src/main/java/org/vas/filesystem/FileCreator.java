@@ -40,8 +40,7 @@ final class FileCreator {
   }
 
   /**
-   * An open, empty file.
-   *
+   * Makes an empty file and opens it for writing.
    * @param mode the exact permission bits: no umask is applied to them
    * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
    *     directory

@@ -90,12 +90,12 @@ final class FileId {
     return device((int) major, (int) minor);
   }
 
-  /** Whether both are one file, by whatever names. */
+  /** Returns whether both are one file, by whatever names. */
   boolean isSame(FileId other) {
     return device == other.device && inode == other.inode;
   }
 
-  /** Whether both lie on one file system. */
+  /** Returns whether both lie on one file system. */
   boolean isOnDeviceOf(FileId other) {
     return device == other.device;
   }
@@ -137,7 +137,7 @@ final class FileId {
     return mode & 07;
   }
 
-  /** Whether somebody else than its owner may write it, by its mode. */
+  /** Returns whether somebody else than its owner may write it, by its mode. */
   boolean othersMayWrite() {
     return (mode & 022) != 0;
   }
@@ -161,7 +161,7 @@ final class FileId {
     }
   }
 
-  /** Permission bits, with setuid, setgid and sticky. */
+  /** Returns the permission bits, with setuid, setgid and sticky. */
   int modeBits() {
     return mode & ~TYPE;
   }

@@ -30,8 +30,7 @@ final class LayoutCache {
   private final LongSupplier nanoClock;
 
   /**
-   * Empty.
-   *
+   * Makes an empty cache.
    * @param capacity layouts kept; of more, those not asked for the longest time go
    * @param ttl how long each is good for
    * @param nanoClock a monotonic clock in nanoseconds

@@ -50,10 +50,9 @@ final class LayoutPolicy {
   }
 
   /**
-   * The layouts for a new file, the best first; none when its directory is to decide. A private
-   * file is better on another OST than not written, so it has a second one; so has one whose first
-   * bytes are to lie on its MDT.
-   *
+   * Returns the layouts for a new file, the best first; none when its directory is to decide. A
+   * private file is better on another OST than not written, so it has a second one; so has one
+   * whose first bytes are to lie on its MDT.
    * @param path within the file system
    * @param blockSize bytes, rounded up to what Lustre can do; not positive means the default
    */

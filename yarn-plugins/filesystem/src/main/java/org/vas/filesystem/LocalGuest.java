@@ -18,8 +18,7 @@ final class LocalGuest {
   private LocalGuest() {}
 
   /**
-   * The host whose guest, or which itself, this machine is; none on any other machine.
-   *
+   * Returns the host that this machine is, or whose guest it is; empty on any other machine.
    * @throws IOException when the guest that is configured is not in the site description
    */
   static Optional<SiteHost> host(Configuration conf, Map<String, String> environment, ClusterMap map)

@@ -357,7 +357,7 @@ public class LustreFileSystem extends MountedFileSystem {
     operations().change(path, file -> Times.set(file, modified, accessed));
   }
 
-  // Null is a caller without a wish, as in Hadoop's other file systems.
+  // Null is a caller that asks for nothing, as in Hadoop's other file systems.
   private int fileMode(FsPermission permission) {
     return masked(permission == null ? FsPermission.getFileDefault() : permission);
   }

@@ -14,7 +14,7 @@ final class MountPaths {
     this.mount = requireNonNull(mount, "mount");
   }
 
-  /** The file below the mount; {@code ..} never leads out of it. */
+  /** Returns the file below the mount; {@code ..} never leads out of it. */
   Path local(org.apache.hadoop.fs.Path absolute) throws IOException {
     String path = absolute.toUri().getPath();
     try {
@@ -29,7 +29,7 @@ final class MountPaths {
     return local.equals(mount);
   }
 
-  /** The directory so many names above, at most the mount. */
+  /** Returns the directory so many names above a file, at most the mount. */
   Path above(Path local, int levels) {
     Path base = local;
     for (int level = 0; level < levels && !isRoot(base); level++) {
@@ -38,7 +38,7 @@ final class MountPaths {
     return base;
   }
 
-  /** The path within the file system of a file below the mount. */
+  /** Returns the path within the file system of a file below the mount. */
   String within(Path local) {
     return "/" + mount.relativize(local);
   }

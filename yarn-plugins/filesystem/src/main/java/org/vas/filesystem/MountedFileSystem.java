@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
 /** Says which file system this is: its URI, its mount, its working directory, its statistics and what it can do. */
 abstract class MountedFileSystem extends FileSystem {
   static final String SCHEME = "lustre";
-  /** Under this scheme MapReduce publishes the bytes read from OSTs of the VM's own host. */
+  /** The scheme under which MapReduce publishes the bytes read from OSTs of the VM's own host. */
   static final String LOCAL_SCHEME = "lustre-local";
 
   private final ClientCalls calls;

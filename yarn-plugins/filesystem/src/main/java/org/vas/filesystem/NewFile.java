@@ -1,6 +1,6 @@
 package org.vas.filesystem;
 
-/** How a caller wants a new file. */
+/** The properties of a new file that a caller asks for. */
 final class NewFile {
   private final int mode;
   private final boolean overwrites;

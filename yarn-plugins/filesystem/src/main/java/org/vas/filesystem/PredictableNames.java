@@ -12,23 +12,23 @@ public final class PredictableNames {
   public static final String STAGING = ".staging";
   /** The directory of a job's map output. */
   public static final String SHUFFLE = "shuffle";
-  /** The publication, in the directory of a map attempt. */
+  /** The name of a map attempt's manifest, by which its output is published. */
   public static final String MANIFEST = "manifest";
   /** The name under which a manifest is written, until it is whole and renamed. */
   public static final String UNPUBLISHED = "manifest.tmp";
-  /** The one file of the packed layout. */
+  /** The name of the one map output file in the packed layout. */
   public static final String PACKED = "packed.mof";
 
   private static final String MOF = ".mof";
 
   private PredictableNames() {}
 
-  /** The file of one partition in the layout per-reducer. */
+  /** Returns the file name of one partition in the layout per-reducer. */
   public static String perReducer(int partition) {
     return String.format("%05d%s", partition, MOF);
   }
 
-  /** The name of a map output file after so many merges of runs. */
+  /** Returns the name of a map output file after so many merges of runs. */
   public static String ofGeneration(String first, int generation) {
     return generation == 0 ? first : first.replace(MOF, "-" + generation + MOF);
   }
@@ -38,7 +38,7 @@ public final class PredictableNames {
     return "pass-" + run + MOF;
   }
 
-  /** A new file until it takes the place of another one. */
+  /** Returns the name of a new file, until it takes the place of the file that it replaces. */
   public static String replacement(long random) {
     return ".vas-create-" + Long.toHexString(random);
   }
@@ -49,7 +49,7 @@ public final class PredictableNames {
   /** Begins the text of a link that holds a name for a rename; no file has such a name. */
   public static final String CLAIM = ".vas-rename-claim-";
 
-  /** One name of each kind of file in the directory of an attempt. */
+  /** Returns one name of each kind of file in the directory of an attempt. */
   public static List<String> filesOfAttempts() {
     return List.of(MANIFEST, UNPUBLISHED, PACKED, ofGeneration(PACKED, 1), perReducer(0),
         ofGeneration(perReducer(0), 1), pass(0));

@@ -18,12 +18,12 @@ final class RawNames {
 
   private RawNames() {}
 
-  /** Whether a string may stand for a name that is not text. */
+  /** Returns whether a string may stand for a name that is not text. */
   static boolean mayStandForAnother(String name) {
     return name.indexOf(REPLACEMENT) >= 0;
   }
 
-  /** Whether the name as a string leads to the same file. */
+  /** Returns whether the name, read as a string, leads to the same file. */
   static boolean isText(Path name) {
     try {
       return Path.of(name.toString()).equals(name);
@@ -49,7 +49,10 @@ final class RawNames {
     return bytes.toByteArray();
   }
 
-  /** The name for messages and for a shell's {@code $'...'}: what is not ASCII text as \xHH. */
+  /**
+   * Returns the name for messages and for a shell's {@code $'...'}: bytes that are not ASCII text
+   * as \xHH.
+   */
   static String escaped(Path name) {
     StringBuilder text = new StringBuilder();
     for (byte each : bytes(name)) {

@@ -31,7 +31,7 @@ final class CompositeRequest {
     return until(bytes, plain.array());
   }
 
-  /** Adds the last extent, which ends with the file; the bytes for setxattr. */
+  /** Adds the last extent, which ends with the file; returns the bytes for setxattr. */
   byte[] rest(byte[] plain) {
     until(END_OF_FILE, plain);
     int at = HEADER + ends.size() * ENTRY;
@@ -54,9 +54,9 @@ final class CompositeRequest {
   }
 
   /**
-   * Returns the plain layouts of a file whose extents end where it is said, the last with the file.
-   *
-   * @return one more than there are ends; none when the file's extents are others
+   * Returns the plain layouts of a file whose extents end at {@code ends}, and the last with the
+   * file.
+   * @return one more than there are ends; empty when the file's extents are others
    */
   static Optional<List<PlainLayout>> partsOf(StripeLayout layout, List<Long> ends) {
     if (!(layout instanceof CompositeLayout)) {

@@ -95,7 +95,7 @@ final class LayoutDecoder {
     return hex.toString();
   }
 
-  // A wish has a count and no objects at all.
+  // A request has a count and no objects at all.
   private static List<OstObject> objects(ByteBuffer in, int start, int count)
       throws LayoutException {
     if (in.limit() == start) {

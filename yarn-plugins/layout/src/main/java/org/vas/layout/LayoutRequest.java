@@ -43,8 +43,7 @@ public final class LayoutRequest {
   }
 
   /**
-   * A plain striping on OSTs of Lustre's choice.
-   *
+   * Returns a request for a plain striping on OSTs of Lustre's choice.
    * @param size bytes, a multiple of 64 KiB below 4 GiB; 0 for the file system's default
    * @param count objects, at most 2000; 0 for the default, or {@link PlainLayout#ALL_OSTS}
    */

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 
 /**
  * One striping over a list of OST objects: a file's, one component's, a default or a request.
- * Without objects it is no placement, only a wish: a directory default, a request, a component
- * nobody has written to, data on the MDT, or a released file.
+ * Without objects it places nothing: it is a directory default, a request, a component nobody has
+ * written to, data on the MDT, or a released file.
  */
 public final class PlainLayout implements StripeLayout {
   /** The {@link #stripeCount()} of a request for all OSTs that exist. */
@@ -60,7 +60,10 @@ public final class PlainLayout implements StripeLayout {
     this.objects = List.copyOf(objects);
   }
 
-  /** Counts from 0xffe0 are negative: -1 is all OSTs, -2 to -32 that many stripes on each. */
+  /**
+   * Returns a stored count as a signed number: from 0xffe0 on they are negative, -1 for all OSTs,
+   * -2 to -32 for that many stripes on each.
+   */
   static int countOf(int stored) {
     return stored >= FIRST_NEGATIVE_COUNT ? stored - 0x10000 : stored;
   }

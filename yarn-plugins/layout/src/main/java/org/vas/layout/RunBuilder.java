@@ -35,7 +35,7 @@ final class RunBuilder {
     return end;
   }
 
-  /** The bytes from the position up to {@code newPosition} belong to the OST. */
+  /** Assigns the bytes from the position up to {@code newPosition} to an OST. */
   void upTo(long newPosition, int owner) {
     if (newPosition <= position) {
       return;

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A thread that writes in order, so that a slow disk never holds a heartbeat; and a bounded queue. */
 final class BoundedWriter {
-  /** The most tasks that wait; further ones are left out. */
+  /** The largest number of tasks that wait; further ones are left out. */
   static final int LONGEST_QUEUE = 10_000;
   private static final int IDLE_SECONDS = 5;
 

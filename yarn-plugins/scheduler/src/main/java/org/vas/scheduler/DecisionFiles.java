@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
  * to: a ResourceManager that was restarted goes on in {@code APPLICATION.1.log}.
  */
 final class DecisionFiles {
-  /** The most bytes of a file. */
+  /** The largest size of a file, in bytes. */
   static final long MOST_BYTES = 16 << 20;
-  /** The most files that are open; the one that was written to longest ago is closed. */
+  /** How many files are open at most; the one that was written to longest ago is closed. */
   static final int MOST_OPEN = 256;
   /** How long a file is kept; older ones of a user go, once an hour, when one is created. */
   static final Duration KEPT = Duration.ofDays(30);

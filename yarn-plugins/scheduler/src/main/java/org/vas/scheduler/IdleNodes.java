@@ -86,7 +86,7 @@ final class IdleNodes {
     return byAsk.computeIfAbsent(new Ask(partition, Resources.clone(size)), this::find);
   }
 
-  /** The host has no room for such a container any more. */
+  /** Notes that a host has no room for such a container any more. */
   synchronized void filled(String partition, Resource size, String host) {
     Set<String> hosts = byAsk.get(new Ask(partition, size));
     if (hosts != null) {

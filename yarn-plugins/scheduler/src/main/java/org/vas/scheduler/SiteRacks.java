@@ -23,7 +23,10 @@ final class SiteRacks {
   /** The racks by what the names of the site resolve to; looked up for the first other address. */
   private Map<String, String> racksByAddress;
 
-  /** {@code addressOf}: the IP address of a host name, or what was given if it has none. */
+  /**
+   * Makes the racks of a site.
+   * @param addressOf returns the IP address of a host name, or the name itself if it has none
+   */
   SiteRacks(ClusterMap site, UnaryOperator<String> addressOf) {
     this.site = site;
     this.addressOf = addressOf;

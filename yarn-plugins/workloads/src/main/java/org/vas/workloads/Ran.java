@@ -34,12 +34,12 @@ final class Ran {
         MD5Hash.digest(Files.readAllBytes(file)).getDigest());
   }
 
-  /** File name to digest. */
+  /** Returns the digest of each output file, by its name. */
   Map<String, String> output() {
     return output;
   }
 
-  /** A counter of maps and reduces together. */
+  /** Returns the sum of a counter over all maps and reduces. */
   long of(TaskCounter name) {
     return maps.of(name) + reduces.of(name);
   }

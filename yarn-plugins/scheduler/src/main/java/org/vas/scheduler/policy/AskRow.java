@@ -24,7 +24,10 @@ final class AskRow {
     live = count;
   }
 
-  /** The scheduler may hold more than the application asked: it takes back what it could not deliver. */
+  /**
+   * Takes the scheduler's count, which may be larger than the application's: it takes back what it
+   * could not deliver.
+   */
   void observe(int count) {
     live = count;
     asked = Math.max(asked, count);

@@ -50,7 +50,7 @@ public final class AttemptPlacement {
     live.forEach((key, rows) -> at(key).observe(rows, view));
   }
 
-  /** A row the application sent: its new count, not a difference. */
+  /** Takes a row that the application sent: its new count, not a difference. */
   public void ask(AskKey key, String name, int count) {
     at(key).ask(name, count, view);
   }
@@ -83,7 +83,7 @@ public final class AttemptPlacement {
     return rows == null || KeyPlacement.isHost(name) || rows.isRelaxed(name);
   }
 
-  /** A container arrived; does nothing for keys that are not ours. */
+  /** Records a container that arrived; does nothing for keys that are not ours. */
   public void granted(AskKey key, String node, long nowMillis, Consumer<PlacementEvent> grants) {
     if (isManaged(key)) {
       grants.accept(keys.get(key).granted(node, nowMillis, view));

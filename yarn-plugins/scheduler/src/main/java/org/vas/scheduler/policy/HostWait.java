@@ -68,7 +68,7 @@ final class HostWait {
     cause = RemoteCause.NONE;
   }
 
-  /** A container of the key was granted on the host, or runs there. */
+  /** Notes that a container of the key was granted on the host, or runs there. */
   void served(long now) {
     since = now;
   }

@@ -71,7 +71,7 @@ public final class PlacementEvent {
     return host;
   }
 
-  /** Where the container was granted; only for {@link Type#GRANT}. */
+  /** Returns the node where the container was granted; only for {@link Type#GRANT}. */
   public String node() {
     return node;
   }
@@ -81,7 +81,10 @@ public final class PlacementEvent {
     return locality;
   }
 
-  /** Returns milliseconds: of a local grant since the ask or the last container; else the wait. */
+  /**
+   * Returns how long the ask waited, in milliseconds. A grant on the ask's own host counts from the
+   * ask, or from the host's last container of the key.
+   */
   public long waitedMillis() {
     return waitedMillis;
   }

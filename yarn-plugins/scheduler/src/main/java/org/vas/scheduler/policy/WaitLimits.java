@@ -21,7 +21,7 @@ public final class WaitLimits {
     return partnerMillis;
   }
 
-  /** An ask that waited this long may be granted anywhere. */
+  /** Returns the milliseconds after which an ask may be granted anywhere. */
   public long totalMillis() {
     return nodeMillis + partnerMillis;
   }

@@ -19,7 +19,11 @@ final class SimCluster implements ClusterView {
   private final Predicate<String> hasRoom;
   private final Predicate<String> runs;
 
-  /** {@code hasRoom}: whether a node has a free slot; {@code runs}: whether it has tasks. */
+  /**
+   * Makes a cluster of {@code size} nodes.
+   * @param hasRoom whether a node has a free slot
+   * @param runs whether a node has tasks
+   */
   SimCluster(int size, Predicate<String> hasRoom, Predicate<String> runs) {
     this.hasRoom = hasRoom;
     this.runs = runs;

@@ -17,7 +17,10 @@ final class SimOptions {
 
   SimOptions() {}
 
-  /** Throws IllegalArgumentException with one line for what it does not know. */
+  /**
+   * Reads the words of a command line. Throws IllegalArgumentException with one line for an unknown
+   * one.
+   */
   static SimOptions parse(List<String> args) {
     SimOptions options = new SimOptions();
     for (int i = 0; i < args.size(); i += 2) {

@@ -52,7 +52,10 @@ final class SimScheduler {
     return strict.contains(ANY) ? Optional.empty() : Optional.of(GrantLocality.REMOTE);
   }
 
-  /** Counts a container down from every row it was asked for in. */
+  /**
+   * Grants a free slot on a node, if a row allows it: subtracts one from the rows of the ask that
+   * it serves. Returns the locality; empty for none.
+   */
   Optional<GrantLocality> grant(String node, String rack) {
     Optional<GrantLocality> locality = offer(node, rack);
     locality.ifPresent(near -> {

@@ -22,8 +22,8 @@ final class Proofs {
 
   /**
    * Makes the proofs of a connection.
-   *
-   * @param ours and theirs the nonces of this end, which asks, and of the daemon
+   * @param ours the nonce of this end, which asks
+   * @param theirs the nonce of the daemon
    */
   Proofs(byte[] ours, byte[] theirs, JobID job, SecretKey secret) {
     this.ours = ours;

@@ -41,7 +41,7 @@ final class Combine<K, V> {
         reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS), reporter, job), new Writer<>(job));
   }
 
-  /** Runs it; what it emits goes to the output, and is counted. */
+  /** Runs the combiner; its records go to the output and are counted. */
   void run(RawKeyValueIterator records, RunOutput out) throws IOException {
     writer.out = out;
     writer.records = 0;

@@ -56,8 +56,7 @@ class Ledger {
   }
 
   /**
-   * Compares with what is about to be published.
-   *
+   * Compares the segments that are about to be published with the counts.
    * @throws IOException with the numbers, if a record or a byte is missing or too many
    */
   void check(List<Segment> segments) throws IOException {

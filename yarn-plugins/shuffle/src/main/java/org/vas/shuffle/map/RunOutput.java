@@ -18,8 +18,7 @@ final class RunOutput {
 
   /**
    * Starts a run without segments.
-   *
-   * @param expectedBytes bytes of a segment, about
+   * @param expectedBytes about how many bytes each segment will have
    */
   RunOutput(SegmentWriter writer, MofSet mofs, int run, long expectedBytes) {
     this.writer = writer;

@@ -64,7 +64,7 @@ final class Runs implements Closeable {
     this.mofs = newMofs();
   }
 
-  /** Says that what is written next, unless something was written before, is the whole output of that many bytes. */
+  /** Announces that the next run, if it is the first, is the whole output of so many bytes. */
   void expectLast(long bytes) {
     if (written == 0) {
       policy = policy.ofOutput(job, bytes);
@@ -101,17 +101,17 @@ final class Runs implements Closeable {
     written++;
   }
 
-  /** Returns whether there are so many that some have to be merged before the map goes on. */
+  /** Returns whether some runs must be merged before the map goes on. */
   boolean isCrowded() {
     return runs.size() > Math.max(MOST_AT_ANY_TIME, 2 * maxRuns);
   }
 
-  /** Merges some, so that the map can go on for long, within a budget of bytes. */
+  /** Merges some runs within {@code budget} bytes, so that the map can go on for long. */
   void thin(long budget) throws IOException {
     limit(Math.max(LEFT_AT_ANY_TIME, maxRuns), budget);
   }
 
-  /** Leaves no more than the job allows, merging within a budget of bytes. */
+  /** Merges runs within {@code budget} bytes until no more are left than the job allows. */
   void finish(long budget) throws IOException {
     limit(maxRuns, budget);
   }

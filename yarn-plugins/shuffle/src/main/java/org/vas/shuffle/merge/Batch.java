@@ -60,7 +60,7 @@ final class Batch {
     return data;
   }
 
-  /** Where each key and each value ends, in turn. */
+  /** Returns the ends of keys and values in turn, as offsets in the batch's bytes. */
   int[] ends() {
     return ends;
   }

@@ -23,9 +23,8 @@ public final class MemoryPlan {
 
   /**
    * Divides a number of bytes.
-   *
    * @param budget bytes for all of it; less than two inputs need counts as what they need
-   * @param readBytes wished for one read
+   * @param readBytes the size that one read should have
    * @param decodeBytes for what each open segment needs besides its two buffers
    */
   public MemoryPlan(long budget, long readBytes, long decodeBytes) {
@@ -86,8 +85,8 @@ public final class MemoryPlan {
   }
 
   /**
-   * Bytes that each of the reading threads may take while it looks at a map output, besides what is
-   * held: half for a part of a manifest, half for a read.
+   * Returns the bytes that each reading thread may take while it looks at a map output, besides
+   * what is held: half for a part of a manifest, half for a read.
    */
   public long toLook() {
     return Math.max(SMALLEST_LOOK, (forInputs - toHold()) / ReadPool.THREADS);

@@ -96,7 +96,7 @@ public final class PassWriter {
     }
   }
 
-  /** Removes it, if it is one of ours and not a map's. */
+  /** Removes the file of a segment if this writer wrote it; a map's segment stays. */
   synchronized void discard(SegmentFile segment) throws IOException {
     if (present.remove(segment.file()) && !fs.delete(segment.file(), false)) {
       throw new IOException(segment.file() + ": cannot be deleted");
@@ -104,8 +104,7 @@ public final class PassWriter {
   }
 
   /**
-   * Removes all that is left; afterwards nothing more is written.
-   *
+   * Removes all files that this writer still has; afterwards it writes nothing more.
    * @throws IOException the first error, after all files were tried
    */
   public void discardAll() throws IOException {

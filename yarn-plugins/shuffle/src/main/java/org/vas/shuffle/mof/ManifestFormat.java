@@ -35,7 +35,7 @@ public final class ManifestFormat {
     });
   }
 
-  /** Names the versions that this reader knows. */
+  /** Returns the exception for an unknown version; it names the versions that this reader knows. */
   static ManifestException unknown(int version) {
     return new ManifestException("version " + version + ", known are " + ManifestV1.VERSION
         + " and " + ManifestV2.VERSION);

@@ -24,7 +24,10 @@ public final class ManifestReader {
   private final JobFormat format;
   private final long memory;
 
-  /** @param memory bytes that what is read of one manifest may take, decoded */
+  /**
+   * Makes a reader for the manifests of one job.
+   * @param memory most bytes that the decoded parts of one manifest may take
+   */
   public ManifestReader(FileSystem fs, ShuffleDirs dirs, JobFormat format, long memory) {
     this.fs = requireNonNull(fs, "fs");
     this.dirs = requireNonNull(dirs, "dirs");

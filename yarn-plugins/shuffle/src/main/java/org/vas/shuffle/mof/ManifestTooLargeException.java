@@ -11,7 +11,7 @@ public final class ManifestTooLargeException extends RuntimeException {
     super(message);
   }
 
-  /** Throws one unless {@code needed} bytes are at most {@code memory}. */
+  /** Throws this exception unless {@code needed} bytes are at most {@code memory}. */
   static void check(String name, long needed, long memory) {
     if (needed > memory) {
       throw new ManifestTooLargeException(name + ": its part of the manifest takes " + needed

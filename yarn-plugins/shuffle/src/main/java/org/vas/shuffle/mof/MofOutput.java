@@ -42,7 +42,7 @@ public final class MofOutput implements Closeable {
     return file.getPos();
   }
 
-  /** Fills up with zeros, so that the next segment starts at a multiple of this. */
+  /** Fills up with zeros, so that the next segment starts at a multiple of {@code bytes}. */
   public void alignTo(long bytes) throws IOException {
     for (long left = (bytes - position() % bytes) % bytes; left > 0; ) {
       int part = (int) Math.min(left, GAP.length);

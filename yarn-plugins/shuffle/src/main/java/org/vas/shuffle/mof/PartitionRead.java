@@ -27,7 +27,10 @@ final class PartitionRead {
   private final long memory;
   private byte[] first = {};
 
-  /** @param memory bytes that the block and its segments may take together */
+  /**
+   * Makes a reader for one open manifest; reads nothing yet.
+   * @param memory bytes that the block and its segments may take together
+   */
   PartitionRead(FSDataInputStream in, Path file, CallWatch watch, long memory) {
     this.in = in;
     this.file = file;

@@ -47,10 +47,9 @@ public final class SegmentReader implements Closeable {
   }
 
   /**
-   * Reads the first and the last block, out of turn: header and end of the segment are there.
-   *
+   * Reads the first and the last block, out of turn: they hold the segment's header and end.
    * @return bytes read
-   * @throws BadOutputException if not
+   * @throws BadOutputException if the file is too short or a checksum is wrong
    */
   public long readEnds(CallWatch watch) throws IOException {
     long stored = source.segment().storedBytes();

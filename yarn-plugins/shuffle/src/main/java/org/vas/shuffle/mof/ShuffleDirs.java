@@ -9,9 +9,9 @@ import org.vas.filesystem.PredictableNames;
 
 /** The directories of one job's map output. */
 public final class ShuffleDirs {
-  /** The publication, in the directory of a map attempt. */
+  /** The name of a map attempt's manifest, by which its output is published. */
   public static final String MANIFEST = PredictableNames.MANIFEST;
-  /** The one file of the packed layout. */
+  /** The name of the one map output file in the packed layout. */
   public static final String PACKED = PredictableNames.PACKED;
 
   private final Path root;

@@ -29,8 +29,7 @@ final class TaskUids {
   }
 
   /**
-   * Asks a program.
-   *
+   * Makes a lookup by a program.
    * @param program and its arguments before the user's name
    * @param patience how long it may take
    */

@@ -32,7 +32,7 @@ final class HeapShare {
     return (long) (heap * before);
   }
 
-  /** Returns the number of bytes for the merge that reduce() reads from. */
+  /** Returns the bytes for the merge that reduce() reads from, while reduce() runs. */
   long besideReduce() {
     return (long) (heap * beside);
   }

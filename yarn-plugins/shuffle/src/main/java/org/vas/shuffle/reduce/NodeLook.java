@@ -27,9 +27,11 @@ final class NodeLook implements OutputLook {
   private final AtomicLong toHold;
 
   /**
+   * Makes the look of one reducer, by the task's links to its node's daemon.
    * @param cipher the check of encrypted segments; empty where the map's node can check IFile's own
    *     checksum
-   * @param toHold bytes that may be held for the merge: what is known of segments, and small ones
+   * @param toHold bytes that may be held for the merge: descriptions of segments, and small
+   *     segments
    */
   NodeLook(DaemonLinks links, int partition, Optional<CipherCheck> cipher, long toHold) {
     this.links = links;

@@ -44,7 +44,7 @@ final class ReduceCounters implements ReadMeter, Closeable {
     metrics.read(bytes);
   }
 
-  /** The metadata server was asked; from several threads. */
+  /** Counts a request to the metadata server; called by several threads. */
   void asked(MetadataOperation operation) {
     add(operation.name(), 1);
     metrics.asked();

@@ -19,9 +19,9 @@ final class Suspects {
   private final Set<TaskAttemptID> lookedAtAgain = new HashSet<>();
 
   /**
-   * Takes one more.
-   *
-   * @param osts that its error is about; where they are not known, no other output shares them
+   * Adds an output that could not be read.
+   * @param osts the OSTs that its error is about; empty where they are not known: no other output
+   *     shares them then
    * @return whether there is an OST that all suspects have in common
    */
   boolean add(TaskAttemptID attempt, Set<String> osts) {

@@ -34,10 +34,13 @@ final class Validator {
   private final ReadMeter meter;
 
   /**
-   * @param verifyBytes of a read when every checksum is to be verified; 0 if those at the ends are
-   * @param toHold bytes that may be held for the merge: what is known of segments, and with what is
-   *     left small segments; others are read again
-   * @param toLook bytes that one look may take besides: half for a part of a manifest, half for a read
+   * Makes a validator for the outputs of one job's maps and one reducer.
+   * @param verifyBytes bytes of one read where every checksum is to be verified; 0 to verify only
+   *     the checksums at both ends of a segment
+   * @param toHold bytes that may be held for the merge: descriptions of segments, and small
+   *     segments with what is left; others are read again
+   * @param toLook bytes that one look may take besides: half for a part of a manifest, half for a
+   *     read
    */
   Validator(FileSystem fs, ShuffleDirs dirs, JobFormat format, int partition, int verifyBytes,
       long toHold, long toLook, ReadMeter meter) {

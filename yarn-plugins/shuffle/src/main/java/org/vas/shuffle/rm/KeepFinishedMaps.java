@@ -29,7 +29,9 @@ import org.slf4j.LoggerFactory;
  * still ends: by its container's status, which comes in the same heartbeat.
  */
 public class KeepFinishedMaps implements ApplicationMasterServiceProcessor {
-  /** Among {@code mapreduce.job.tags}: the map output of this job does not die with a node. */
+  /**
+   * A tag in {@code mapreduce.job.tags}: the map output of this job outlives the loss of its node.
+   */
   public static final String TAG = "vas-shuffle";
 
   private static final Logger LOG = LoggerFactory.getLogger(KeepFinishedMaps.class);

@@ -30,8 +30,8 @@ enum InputKind {
   abstract LineSource lines(long bytes);
 
   /**
-   * A number below the bound, small ones often: of n numbers the r-th is drawn as often as
-   * r to the power of -2/3 has it.
+   * Draws a number below the bound, small ones often: of n numbers the r-th is drawn as often as r
+   * to the power of -2/3 has it.
    */
   static long skewed(SplittableRandom random, long bound) {
     double drawn = random.nextDouble();

@@ -4,6 +4,6 @@ import java.util.SplittableRandom;
 
 /** Makes lines of ASCII, one after another. */
 interface LineSource {
-  /** A line, without its end, from what is drawn; it is the file's n-th one. */
+  /** Returns the file's n-th line, without its end, from what is drawn. */
   String next(SplittableRandom random, int file, long number);
 }

@@ -16,6 +16,7 @@ final class AllMapsDone {
   private volatile Counters counters = new Counters();
 
   /**
+   * Makes the master of a job whose maps all succeeded.
    * @param url the address of the maps' node as its completion events have it
    */
   AllMapsDone(int maps, String url) {

@@ -25,7 +25,7 @@ public final class CreatedFiles {
 
   private CreatedFiles() {}
 
-  /** Counts, and prints the result as JSON. */
+  /** Runs the attempts, and prints the counts as one JSON object. */
   public static void main(String[] args) throws Exception {
     if (args.length != 4) {
       System.err.println("usage: CreatedFiles MAPS REDUCERS LAYOUT DIRECTORY");

@@ -34,7 +34,7 @@ final class OneMap {
     this.number = number;
   }
 
-  /** Runs it to its end; the files it says it created. */
+  /** Runs the attempt to its end; returns how many files its counters say that it created. */
   long run() throws Exception {
     Path local = Files.createDirectories(Path.of(job.get(MRConfig.LOCAL_DIR)));
     Path split = local.resolve("split");

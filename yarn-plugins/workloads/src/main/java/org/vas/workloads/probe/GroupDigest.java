@@ -16,8 +16,8 @@ final class GroupDigest {
   private int keys = 1;
 
   /**
-   * A key and a line about its group: about all its values, or about {@link #least} alone, which is
-   * the same whatever combiners ran.
+   * Returns a key and a line about its group: about all its values, or about {@link #least} alone,
+   * which is the same whatever combiners ran.
    */
   static Map.Entry<BytesWritable, Text> digest(
       BytesWritable key, Iterator<BytesWritable> values, boolean onlyLeast) {

@@ -24,12 +24,12 @@ final class OldApi {
   private OldApi() {}
 
   /** Makes one split for each map, with nothing to read. */
-  public static final class Numbers implements InputFormat<NullWritable, NullWritable> {
+  public static final class NumberedInput implements InputFormat<NullWritable, NullWritable> {
     @Override
     public InputSplit[] getSplits(JobConf job, int hint) {
       InputSplit[] splits = new InputSplit[ProbeConf.MAPS.get(job)];
       for (int map = 0; map < splits.length; map++) {
-        splits[map] = new MapNumber(map);
+        splits[map] = new NumberedSplit(map);
       }
       return splits;
     }
@@ -42,13 +42,13 @@ final class OldApi {
   }
 
   /** A split that is its map's number. */
-  public static final class MapNumber implements InputSplit {
+  public static final class NumberedSplit implements InputSplit {
     private int map;
 
     /** Makes an empty split; called by Hadoop, which then reads its fields. */
-    public MapNumber() {}
+    public NumberedSplit() {}
 
-    MapNumber(int map) {
+    NumberedSplit(int map) {
       this.map = map;
     }
 
@@ -121,7 +121,7 @@ final class OldApi {
     public void map(NullWritable none, NullWritable nothing,
         OutputCollector<BytesWritable, BytesWritable> output, Reporter reporter)
         throws IOException {
-      int map = ((MapNumber) reporter.getInputSplit()).map;
+      int map = ((NumberedSplit) reporter.getInputSplit()).map;
       SplittableRandom random = shape.random(map);
       BytesWritable key = new BytesWritable();
       BytesWritable value = new BytesWritable();
@@ -133,7 +133,7 @@ final class OldApi {
   }
 
   /** Writes what it saw of each group. */
-  public static final class Digest extends MapReduceBase
+  public static final class DigestReducer extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
     private boolean combined;
 
@@ -151,7 +151,7 @@ final class OldApi {
   }
 
   /** Keeps a group's smallest value. */
-  public static final class Least extends MapReduceBase
+  public static final class LeastCombiner extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,

@@ -64,12 +64,12 @@ public final class ShuffleProbe extends Configured implements Tool {
 
   private static JobConf oldApi(Configuration conf) {
     JobConf job = new JobConf(conf);
-    job.setInputFormat(OldApi.Numbers.class);
+    job.setInputFormat(OldApi.NumberedInput.class);
     job.setMapperClass(OldApi.Emit.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
-    job.setReducerClass(OldApi.Digest.class);
+    job.setReducerClass(OldApi.DigestReducer.class);
     if (ProbeConf.COMBINE.get(conf)) {
-      job.setCombinerClass(OldApi.Least.class);
+      job.setCombinerClass(OldApi.LeastCombiner.class);
     }
     if (ProbeConf.GROUPED.get(conf)) {
       job.setOutputKeyComparatorClass(Backwards.class);
