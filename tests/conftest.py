@@ -14,7 +14,7 @@ from vas_ansible.archives import archive_hadoop, archive_wheels
 from vas_core.cli import run_command
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_tests.bootstrap import Machine
+from vas_tests.bootstrap import ScriptClone
 from vas_tests.faults import MAPS, REDUCERS, digests, faulty_job
 
 # Whoever runs in the background has SIGINT ignored, and so would all that is started from here:
@@ -79,12 +79,12 @@ def undisturbed(lab: Lab) -> dict[str, str]:
 
 
 @pytest.fixture(params=["apt-get", "dnf"])
-def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> ScriptClone:
     """A machine that lacks things, with each of the two package managers."""
-    return Machine(tmp_path, request.param)
+    return ScriptClone(tmp_path, request.param)
 
 
 @pytest.fixture
-def debian(tmp_path: Path) -> Machine:
+def debian(tmp_path: Path) -> ScriptClone:
     """A machine that lacks things, for what does not depend on the package manager."""
-    return Machine(tmp_path, "apt-get")
+    return ScriptClone(tmp_path, "apt-get")

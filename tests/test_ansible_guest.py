@@ -17,7 +17,7 @@ import pytest
 from vas_core.polling import poll
 from vas_core.repository import REPOSITORY
 from vas_tests import emulated
-from vas_tests.hosts import Played, Site, site_of_hosts
+from vas_tests.hosts import PlaybookOutcome, Site, site_of_hosts
 from vas_tests.hosts.real_guest import (
     GUEST,
     bridge_leg,
@@ -104,7 +104,7 @@ def _job(words: str) -> str:
     return f"cd /; sudo -u yarn env {options} hadoop jar {jar} {words} 2>&1"
 
 
-def _play(site: Site, told: Variables) -> Played:
+def _play(site: Site, told: Variables) -> PlaybookOutcome:
     started = time.monotonic()
     playbook = REPOSITORY / "ansible" / "site.yml"
     done = site.play(playbook, told, timeout_seconds=_PLAY_SECONDS)

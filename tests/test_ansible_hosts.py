@@ -17,7 +17,7 @@ from vas_core.repository import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, made_true, play_role, role_playbook
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 from vas_tests.hosts.yarn import asked, running_nodes
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
@@ -53,7 +53,7 @@ def test_the_mount_of_lustre(site: Site) -> None:
     cycle(site, "lustre_client", "vas_guests", {"vas_lustre_client_started": False})
 
 
-def _environment_in_the_making(host: Host) -> bool:
+def _environment_in_the_making(host: EmulatedHost) -> bool:
     return host.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.repository import REPOSITORY
-from vas_tests.hosts import Played, Site, site_of_hosts
+from vas_tests.hosts import PlaybookOutcome, Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, made_true, role_playbook
 from vas_tests.hosts.repository import make_repository
@@ -139,7 +139,7 @@ def _variables(url: str, key: Path) -> Variables:
     }
 
 
-def _said(played: Played) -> str:
+def _said(played: PlaybookOutcome) -> str:
     """Its output, wherever Ansible folded a line."""
     return " ".join((played.text + played.errors).split())
 

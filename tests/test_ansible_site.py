@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.repository import REPOSITORY
-from vas_tests.hosts import Played, Site, site_of_hosts
+from vas_tests.hosts import PlaybookOutcome, Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.guest import DISKS, SETTINGS, make_image
 from vas_tests.hosts.yarn import running_nodes
@@ -83,7 +83,9 @@ def test_a_site_from_bare_machines_to_yarn_and_back(
         assert differences(before[name], look(host, (DISKS,))) == "", name
 
 
-def _play(site: Site, name: str, variables: Variables, *words: str, check: bool = True) -> Played:
+def _play(
+    site: Site, name: str, variables: Variables, *words: str, check: bool = True
+) -> PlaybookOutcome:
     started = time.monotonic()
     playbook = _PLAYBOOKS / name
     done = site.play(playbook, variables, *words, check=check, timeout_seconds=_SECONDS)

@@ -12,7 +12,7 @@ from vas_core.repository import REPOSITORY
 from vas_core.xmltree import parse_xml
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.cycle import made_true, play_role, role_playbook
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 from vas_tests.sriov import server as machine
 from vas_tests.sriov.needs import missing
 
@@ -56,11 +56,11 @@ def site(program_archive: Variables, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="module")
-def server(site: Site) -> Host:
+def server(site: Site) -> EmulatedHost:
     return site.hosts[machine.NAME]
 
 
-def functions(server: Host) -> list[str]:
+def functions(server: EmulatedHost) -> list[str]:
     """The driver of each virtual function of the adapter, "" where it has none."""
     found = []
     for number in range(int(server.run("cat", f"{ADAPTER}/sriov_numvfs").stdout)):
@@ -69,7 +69,7 @@ def functions(server: Host) -> list[str]:
     return found
 
 
-def test_the_virtual_functions(site: Site, server: Host) -> None:
+def test_the_virtual_functions(site: Site, server: EmulatedHost) -> None:
     """Made once, seen by the second run, not taken from a guest; units and files go again."""
     assert functions(server) == []
     with made_true(site, "storage_host", "vas_oss", STORAGE, leaves=("/usr", "/opt")):
@@ -81,7 +81,7 @@ def test_the_virtual_functions(site: Site, server: Host) -> None:
     assert functions(server) == [""]
 
 
-def a_guest_has_one(site: Site, server: Host) -> None:
+def a_guest_has_one(site: Site, server: EmulatedHost) -> None:
     """The role `guest` gives it one, from which the role `storage_host` does not take it."""
     play_role(site, "guest", "vas_oss", GUEST)
     assert functions(server) == ["vfio-pci"]
@@ -99,7 +99,7 @@ def a_guest_has_one(site: Site, server: Host) -> None:
     play_role(site, "guest", "vas_oss", GUEST | {"vas_guest_state": "absent"})
 
 
-def wish(site: Site, server: Host, guests: int) -> None:
+def wish(site: Site, server: EmulatedHost, guests: int) -> None:
     """Gives controller and server, as the role `program` does, a map with so many guests."""
     site.map.write_text(machine.map_with(guests))
     server.run("tee", "/etc/vas/cluster.yaml", stdin=site.map.read_text())

@@ -11,7 +11,7 @@ import pytest
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.cycle import made_true, play_role, role_playbook
 from vas_tests.hosts.guest import DISKS, SETTINGS, WORD, make_image
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "qemu-img", "nsenter") if shutil.which(p) is None]
 pytestmark = [
@@ -35,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def server(site: Site) -> Host:
+def server(site: Site) -> EmulatedHost:
     return site.hosts["oss1"]
 
 
@@ -47,7 +47,7 @@ def test_what_a_server_lacks_is_said_before_it_is_changed(site: Site) -> None:
     assert play_role(site, "hostcheck", "vas_oss", lab).changes() == 0
 
 
-def test_the_storage_server(site: Site, server: Host) -> None:
+def test_the_storage_server(site: Site, server: EmulatedHost) -> None:
     with made_true(site, "storage_host", "vas_oss", SETTINGS):
         assert server.run("virsh", "uri").stdout.strip() == "qemu:///system"
         bridge = server.run("ip", "-o", "link", "show", "vasbr0").stdout
@@ -55,7 +55,7 @@ def test_the_storage_server(site: Site, server: Host) -> None:
         assert " mtu 1500 " in bridge
 
 
-def test_a_bridge_that_was_there_stays(site: Site, server: Host) -> None:
+def test_a_bridge_that_was_there_stays(site: Site, server: EmulatedHost) -> None:
     server.run("ip", "link", "add", "vasbr0", "type", "bridge")
     # Up, as one in use is; the kernel gives it no address some seconds later.
     server.run("ip", "link", "set", "vasbr0", "addrgenmode", "none", "up")
@@ -76,7 +76,7 @@ def prepared(
     return variables
 
 
-def test_the_guests(site: Site, server: Host, prepared: Variables) -> None:
+def test_the_guests(site: Site, server: EmulatedHost, prepared: Variables) -> None:
     disk = f"{DISKS}/vm1.qcow2"
     with made_true(site, "guest", "vas_oss", prepared, leaves=(DISKS,)):
         assert server.run("virsh", "list", "--name").stdout.split() == ["vm1"]
@@ -94,7 +94,7 @@ def test_the_guests(site: Site, server: Host, prepared: Variables) -> None:
 
 
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(
-    site: Site, server: Host, prepared: Variables
+    site: Site, server: EmulatedHost, prepared: Variables
 ) -> None:
     playbook = role_playbook(site, "guest", "vas_oss")
     failed = site.play(playbook, prepared | {"vas_guest_boot_timeout": 3}, check=False)
@@ -105,7 +105,7 @@ def test_a_guest_that_does_not_boot_is_shown_by_its_console(
 
 
 def test_a_disk_that_is_full_leaves_no_half_of_a_guest(
-    site: Site, server: Host, prepared: Variables
+    site: Site, server: EmulatedHost, prepared: Variables
 ) -> None:
     playbook = role_playbook(site, "guest", "vas_oss")
     server.run("mkdir", DISKS)
@@ -119,7 +119,7 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_guest(
     _forget(site, server, prepared)
 
 
-def test_a_wrong_mac_is_put_right(site: Site, server: Host, prepared: Variables) -> None:
+def test_a_wrong_mac_is_put_right(site: Site, server: EmulatedHost, prepared: Variables) -> None:
     playbook = role_playbook(site, "guest", "vas_oss")
     site.play(playbook, prepared)
     wrong = server.run("virsh", "dumpxml", "vm1", "--inactive").stdout.replace(
@@ -134,7 +134,7 @@ def test_a_wrong_mac_is_put_right(site: Site, server: Host, prepared: Variables)
     _forget(site, server, prepared)
 
 
-def _forget(site: Site, server: Host, prepared: Variables) -> None:
+def _forget(site: Site, server: EmulatedHost, prepared: Variables) -> None:
     server.run("virsh", "destroy", "vm1")
     play_role(site, "guest", "vas_oss", prepared | {"vas_guest_state": "absent"})
     server.run("rm", "-r", DISKS)

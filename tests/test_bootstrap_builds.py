@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.bootstrap import REPOSITORY, Machine
+from vas_tests.bootstrap import REPOSITORY, ScriptClone
 
 pytestmark = pytest.mark.machine
 
 
-def test_S6_a_changed_jar_stops_the_build(debian: Machine) -> None:
+def test_S6_a_changed_jar_stops_the_build(debian: ScriptClone) -> None:
     assert debian.vas("build").returncode == 0
     (debian.clone / "build/plugins-built").unlink()
     done = debian.vas("build", JAR="changed")
@@ -27,7 +27,7 @@ def test_S6_a_changed_jar_stops_the_build(debian: Machine) -> None:
     assert debian.vas("build").returncode == 0
 
 
-def in_settings(machine: Machine, place: Path) -> dict[str, str]:
+def in_settings(machine: ScriptClone, place: Path) -> dict[str, str]:
     file = machine.clone / ".m2/settings.xml"
     file.parent.mkdir(exist_ok=True)
     of_comment = "<!-- <localRepository>/not/this</localRepository> -->"
@@ -38,19 +38,19 @@ def in_settings(machine: Machine, place: Path) -> dict[str, str]:
     return {}
 
 
-def in_options(machine: Machine, place: Path) -> dict[str, str]:
+def in_options(machine: ScriptClone, place: Path) -> dict[str, str]:
     in_settings(machine, machine.clone / "another")
     return {"MAVEN_OPTS": f"-Xmx1g -Dmaven.repo.local={place} -ea"}
 
 
-def in_arguments(machine: Machine, place: Path) -> dict[str, str]:
+def in_arguments(machine: ScriptClone, place: Path) -> dict[str, str]:
     return {"MAVEN_ARGS": f"-Dmaven.repo.local={place}"}
 
 
 @pytest.mark.parametrize("told", [None, in_settings, in_options, in_arguments])
 @pytest.mark.parametrize("command", ["build", "test"])
 def test_S6_a_changed_jar_that_is_here_already_is_never_run(
-    told: Callable[[Machine, Path], dict[str, str]] | None, command: str, debian: Machine
+    told: Callable[[ScriptClone, Path], dict[str, str]] | None, command: str, debian: ScriptClone
 ) -> None:
     place = debian.clone / ("my jars" if told is in_settings else "jars")
     if told is None:
@@ -70,7 +70,7 @@ def test_S6_a_changed_jar_that_is_here_already_is_never_run(
         assert f"-Dmaven.repo.local={place}" in debian.record.read_text()
 
 
-def test_S6_a_repository_that_nobody_can_name_is_not_guessed(debian: Machine) -> None:
+def test_S6_a_repository_that_nobody_can_name_is_not_guessed(debian: ScriptClone) -> None:
     in_settings(debian, Path("/${env.SITE}/jars"))
     done = debian.vas("build")
     assert done.returncode == 1 and debian.builds() == 0
@@ -86,14 +86,14 @@ def test_S6_newer_mavens_find_the_record_by_their_own_name_for_it() -> None:
     assert found.read_text() == (REPOSITORY / "core/locks/maven.sha256").read_text()
 
 
-def test_S6_a_jar_that_nobody_recorded_stops_the_build(debian: Machine) -> None:
+def test_S6_a_jar_that_nobody_recorded_stops_the_build(debian: ScriptClone) -> None:
     done = debian.vas("build", UNRECORDED="planted-1.jar")
     assert done.returncode == 1
     assert "planted-1.jar" in done.stderr
     assert "these jars are not in core/locks/maven.sha256" in done.stderr
 
 
-def test_S6_a_jar_that_is_left_out_now_goes_with_the_next_build(debian: Machine) -> None:
+def test_S6_a_jar_that_is_left_out_now_goes_with_the_next_build(debian: ScriptClone) -> None:
     lib = debian.clone / "yarn-plugins/hadoop/target/lib"
     lib.mkdir(parents=True)
     (lib / "left-out-1.jar").touch()
@@ -102,7 +102,7 @@ def test_S6_a_jar_that_is_left_out_now_goes_with_the_next_build(debian: Machine)
 
 
 @pytest.mark.unhurried
-def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
+def test_only_what_starts_on_the_jars_builds_them(debian: ScriptClone) -> None:
     reading = (("bench", "report", "x"), ("bench", "compare", "x", "y"), ("bench", "usl", "x"))
     planning = (("bench", "run", "x", "--dry-run"), ("bench", "tune", "--dry-run", "x"))
     planning += (("image", "build", "--dry-run"),)
@@ -122,7 +122,7 @@ def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
 
 
 @pytest.mark.parametrize("option", [["--cluster", "a map.yaml"], ["--cluster=a map.yaml"]])
-def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Machine) -> None:
+def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: ScriptClone) -> None:
     debian.vas("--version")
     vas = debian.clone / ".venv/bin/vas"
     ran = vas.read_text()
@@ -134,7 +134,7 @@ def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Machin
     assert debian.builds() == 1
 
 
-def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: Machine) -> None:
+def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: ScriptClone) -> None:
     assert "first time: 1 to 3 minutes" in debian.vas("build").stderr
     assert debian.vas("build").stderr == ""
     source = debian.clone / "yarn-plugins/layout/src/A.java"
@@ -147,7 +147,7 @@ def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: Machine) -> N
 
 
 @pytest.mark.parametrize("name", ["src/A.java", "src/main/java/org/A.java"])
-def test_a_deleted_source_is_a_change_and_leaves_no_class(name: str, debian: Machine) -> None:
+def test_a_deleted_source_is_a_change_and_leaves_no_class(name: str, debian: ScriptClone) -> None:
     module = debian.clone / "yarn-plugins/layout"
     source, built = module / name, module / "target/classes/A.class"
     for path in (source, built):
@@ -171,7 +171,7 @@ def set_times(tree: Path, seconds: float) -> None:
         os.utime(path, (seconds, seconds))
 
 
-def test_jars_that_are_gone_are_built_again(debian: Machine) -> None:
+def test_jars_that_are_gone_are_built_again(debian: ScriptClone) -> None:
     debian.vas("build")
     shutil.rmtree(debian.clone / "yarn-plugins/dist/target")
     debian.vas("build")
@@ -179,7 +179,7 @@ def test_jars_that_are_gone_are_built_again(debian: Machine) -> None:
 
 
 @pytest.fixture
-def lab_on(debian: Machine, tmp_path: Path) -> Iterator[Path]:
+def lab_on(debian: ScriptClone, tmp_path: Path) -> Iterator[Path]:
     """The state of a lab that runs on the clone's jars, as far as the script looks."""
     state = tmp_path / "elsewhere/build/lab/kept"
     state.mkdir(parents=True)
@@ -198,7 +198,7 @@ def lab_on(debian: Machine, tmp_path: Path) -> Iterator[Path]:
         supervisor.stdin.close()
 
 
-def test_no_jar_is_replaced_while_a_lab_runs_on_it(debian: Machine, lab_on: Path) -> None:
+def test_no_jar_is_replaced_while_a_lab_runs_on_it(debian: ScriptClone, lab_on: Path) -> None:
     refused = debian.vas("demo")
     assert refused.returncode == 1
     assert f"the lab in {lab_on} runs on the jars" in refused.stderr

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vas_tests.bootstrap import MAVEN, PYTHON, Machine
+from vas_tests.bootstrap import MAVEN, PYTHON, ScriptClone
 
 pytestmark = pytest.mark.machine
 
 
 def test_R7_ensurepip_is_needed_only_to_make_the_environment(
-    machine: Machine,
+    machine: ScriptClone,
 ) -> None:
     without = PYTHON.replace("{version}", "11").replace(
         "#!/bin/sh\n", '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n', 1
@@ -29,7 +29,7 @@ def test_R7_ensurepip_is_needed_only_to_make_the_environment(
     assert machine.vas("cluster", "check").returncode == 0
 
 
-def test_D3_a_lock_that_is_a_link_is_refused(debian: Machine) -> None:
+def test_D3_a_lock_that_is_a_link_is_refused(debian: ScriptClone) -> None:
     victim = debian.clone / "victim"
     victim.write_text("ann's\n")
     (debian.clone / ".venv.lock").symlink_to(victim)
@@ -39,7 +39,7 @@ def test_D3_a_lock_that_is_a_link_is_refused(debian: Machine) -> None:
     assert victim.read_text() == "ann's\n"
 
 
-def test_help_and_completion_build_nothing(debian: Machine) -> None:
+def test_help_and_completion_build_nothing(debian: ScriptClone) -> None:
     debian.lacks("mvn")
     assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout == ""
     assert debian.vas("demo", "--help").returncode == 0
@@ -48,7 +48,7 @@ def test_help_and_completion_build_nothing(debian: Machine) -> None:
     assert debian.builds() == 0
 
 
-def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -> None:
+def test_a_failed_installation_of_the_libraries_is_made_again(debian: ScriptClone) -> None:
     assert debian.vas("demo", PIP_FAILS="1").returncode != 0
     done = debian.vas("demo")
     assert done.returncode == 0
@@ -65,7 +65,7 @@ sleep 20 & wait
 
 @pytest.mark.parametrize("program", ["venv", "pip", "mvn"])
 def test_ctrl_c_in_a_first_run_is_one_word_and_the_next_run_begins_again(
-    program: str, debian: Machine
+    program: str, debian: ScriptClone
 ) -> None:
     usual = {"python3.11": PYTHON.replace("{version}", "11"), "mvn": MAVEN}
     step = {"venv": "for last; do :; done", "pip": '[ -z "$PIP_FAILS" ]'}.get(program, "")
@@ -79,7 +79,7 @@ def test_ctrl_c_in_a_first_run_is_one_word_and_the_next_run_begins_again(
     assert debian.vas("demo").stdout == "ran: demo, as ./vas\n"
 
 
-def test_what_the_installer_says_is_seen_when_it_fails(debian: Machine) -> None:
+def test_what_the_installer_says_is_seen_when_it_fails(debian: ScriptClone) -> None:
     says = PYTHON.replace("[ -z", "echo no such hash; [ -z").replace("{version}", "11")
     debian.program("python3.11", says)
     done = debian.vas("demo", PIP_FAILS="1")
@@ -88,7 +88,7 @@ def test_what_the_installer_says_is_seen_when_it_fails(debian: Machine) -> None:
 
 
 @pytest.mark.unhurried
-def test_two_first_runs_make_one_environment(debian: Machine) -> None:
+def test_two_first_runs_make_one_environment(debian: ScriptClone) -> None:
     slow = PYTHON.replace('-m venv")', '-m venv") sleep 0.5; echo "venv $*" >>"$RECORD"')
     debian.program("python3.11", slow.replace("{version}", "11"))
     with ThreadPoolExecutor() as pool:
@@ -98,7 +98,7 @@ def test_two_first_runs_make_one_environment(debian: Machine) -> None:
     assert sum("making the Python environment" in run.result().stderr for run in runs) == 1
 
 
-def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> None:
+def test_a_clone_that_was_moved_makes_its_environment_anew(debian: ScriptClone) -> None:
     debian.vas("--version")
     debian.clone = debian.clone.rename(debian.clone.with_name("moved"))
     (debian.clone / ".venv/bin/vas").write_text("#!/no/such/python\n")
@@ -109,7 +109,7 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor").stderr == ""
 
 
-def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
+def test_a_python_that_cannot_be_run_is_one_line(debian: ScriptClone) -> None:
     debian.vas("--version")
     python = debian.clone / ".venv/bin/python"
     python.unlink()
@@ -123,7 +123,7 @@ def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "core/locks/python-dev.txt"])
-def test_libraries_that_changed_are_installed(debian: Machine, name: str) -> None:
+def test_libraries_that_changed_are_installed(debian: ScriptClone, name: str) -> None:
     debian.vas("--version")
     with (debian.clone / name).open("a") as file:
         file.write("\n")
@@ -131,7 +131,7 @@ def test_libraries_that_changed_are_installed(debian: Machine, name: str) -> Non
     assert debian.vas("--version").stderr == ""
 
 
-def test_the_program_is_named_as_it_is_called(debian: Machine) -> None:
+def test_the_program_is_named_as_it_is_called(debian: ScriptClone) -> None:
     path = debian.clone / "vas"
     absolute = subprocess.run(
         [path], env={"PATH": str(debian.bin)}, capture_output=True, text=True, check=True

@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from vas_tests.bootstrap import MAVEN, Machine
+from vas_tests.bootstrap import MAVEN, ScriptClone
 
 pytestmark = pytest.mark.machine
 
 
-def test_a_machine_with_everything_installs_nothing(machine: Machine) -> None:
+def test_a_machine_with_everything_installs_nothing(machine: ScriptClone) -> None:
     done = machine.vas("cluster", "check", "a b")
     assert (done.returncode, done.stdout) == (0, "ran: cluster check a b, as ./vas\n")
     assert "once; about a minute" in done.stderr
@@ -19,7 +19,7 @@ def test_a_machine_with_everything_installs_nothing(machine: Machine) -> None:
     assert machine.installed() == []
 
 
-def test_a_python_too_old_is_installed_and_the_command_goes_on(machine: Machine) -> None:
+def test_a_python_too_old_is_installed_and_the_command_goes_on(machine: ScriptClone) -> None:
     machine.lacks("python3.11")
     machine.python("python3", 9)
     newer = {"apt-get": "python3", "dnf": "python3.11"}[machine.manager]
@@ -32,7 +32,7 @@ def test_a_python_too_old_is_installed_and_the_command_goes_on(machine: Machine)
 
 @pytest.mark.parametrize("old", [None, 11])
 def test_a_jdk_and_maven_are_installed_for_what_needs_them(
-    old: int | None, machine: Machine
+    old: int | None, machine: ScriptClone
 ) -> None:
     names = {
         "apt-get": ("openjdk-17-jdk-headless", "maven"),
@@ -50,7 +50,7 @@ def test_a_jdk_and_maven_are_installed_for_what_needs_them(
     assert machine.builds() == 1
 
 
-def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
+def test_only_what_measures_paths_needs_iperf3(debian: ScriptClone) -> None:
     debian.lacks("iperf3")
     debian.program("iperf3", "#!/bin/sh\n", package="iperf3")
     for words in (("demo",), ("lab", "status"), ("route", "plan")):
@@ -62,7 +62,7 @@ def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
 
 
 @pytest.mark.unhurried
-def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
+def test_only_what_measures_interference_needs_fio(debian: ScriptClone) -> None:
     debian.lacks("fio")
     debian.program("fio", "#!/bin/sh\n", package="fio")
     for words in (("demo",), ("bench", "arms"), ("bench", "stats"), ("route", "calibrate")):
@@ -74,7 +74,7 @@ def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
 
 
 def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
-    debian: Machine,
+    debian: ScriptClone,
 ) -> None:
     debian.program("smpirun", "#!/bin/sh\n", package="libsimgrid-dev")
     for words in (("demo",), ("a2av", "explain")):
@@ -107,7 +107,7 @@ def test_only_the_tests_that_run_it_need_a_program_of_tests(
     programs: tuple[str, ...],
     packages: dict[str, list[str]],
     words: tuple[str, ...],
-    machine: Machine,
+    machine: ScriptClone,
 ) -> None:
     machine.lacks(*programs)
     names = packages[machine.manager]
@@ -122,7 +122,7 @@ def test_only_the_tests_that_run_it_need_a_program_of_tests(
     assert machine.installed() == names
 
 
-def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
+def test_of_alternative_programs_one_is_enough(debian: ScriptClone) -> None:
     debian.lacks("qemu-system-x86_64")
     elsewhere = debian.clone / "qemu-kvm"
     file = debian.clone / "core/vas_core/packages.tsv"
@@ -135,7 +135,7 @@ def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
     assert debian.installed() == []
 
 
-def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:
+def test_without_yes_and_a_terminal_nothing_is_installed(machine: ScriptClone) -> None:
     machine.lacks("ip")
     done = machine.vas("lab", "shell", "--", "apt", "--yes")
     assert done.returncode == 77
@@ -144,7 +144,7 @@ def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> No
     assert machine.installed() == []
 
 
-def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
+def test_what_is_installed_and_still_not_found_is_said(debian: ScriptClone) -> None:
     debian.java(11)
     done = debian.vas("--yes", "demo")
     assert done.returncode == 77
@@ -152,14 +152,14 @@ def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
     assert "set JAVA_HOME" in done.stderr
 
 
-def test_R7_what_needs_no_git_runs_without(machine: Machine) -> None:
+def test_R7_what_needs_no_git_runs_without(machine: ScriptClone) -> None:
     machine.lacks("git")
     assert machine.vas("cluster", "check").returncode == 0
     assert machine.vas("demo").returncode == 0
     assert machine.installed() == []
 
 
-def test_neither_manager(debian: Machine) -> None:
+def test_neither_manager(debian: ScriptClone) -> None:
     debian.lacks("apt-get", "ip")
     done = debian.vas("--yes", "demo")
     assert done.returncode == 77

@@ -11,7 +11,7 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Check, Extent, chosen_checks, other_hadoops, run_checks
+from vas_tests.checks import Extent, SuiteCheck, chosen_checks, other_hadoops, run_checks
 
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -82,8 +82,8 @@ def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "test_made.py"
     file.write_text("import pytest\n\ndef test_one():\n    pytest.skip('lacks it')\n")
     counts = ("-p", "conftest", "-c", str(REPOSITORY / "pyproject.toml"), str(file))
-    python = Check("made", (sys.executable, "-m", "pytest", "-q", *counts))
-    other = Check("true", ("true",))
+    python = SuiteCheck("made", (sys.executable, "-m", "pytest", "-q", *counts))
+    other = SuiteCheck("true", ("true",))
     assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]
 
 

@@ -37,7 +37,7 @@ FUNCTIONS = ("0000:03:10.0", "0000:03:10.2")
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[libvirt.Libvirt]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[libvirt.LibvirtDaemon]:
     lacking = libvirt.missing()
     assert not lacking, lacking
     with libvirt.running(tmp_path_factory.mktemp("libvirt")) as found:
@@ -45,7 +45,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[libvirt.Libvirt
 
 
 @pytest.fixture
-def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
+def site(tmp_path: Path, daemon: libvirt.LibvirtDaemon) -> Iterator[Path]:
     """A map with a guest that is emulated and has a disk, its settings and its placement."""
     value = yaml.safe_load(EXAMPLE.read_text())
     guest = value["hosts"][0]["guests"][0]
@@ -72,7 +72,7 @@ def _placement() -> HostPlacement:
     return HostPlacement(host="oss1", pins=tuple(pins), shapes=(shape,))
 
 
-def vas(daemon: libvirt.Libvirt, site: Path, command: str, *more: str) -> int:
+def vas(daemon: libvirt.LibvirtDaemon, site: Path, command: str, *more: str) -> int:
     files = ("--cluster", str(site / "cluster.yaml"), "--settings", str(site / "guest.yaml"))
     placement = ("--placement", str(site / "placement.xml"))
     return run_command(
@@ -87,7 +87,7 @@ def unlimited(site: Path) -> None:
 
 
 def differing(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> dict[str, object]:
     capsys.readouterr()
     status = vas(daemon, site, "verify", "--json")
@@ -97,7 +97,7 @@ def differing(
 
 
 def test_defined_once_it_is_as_wished_and_a_second_time_changes_nothing(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "/domain[vm1]" in differing(daemon, site, capsys)
     assert vas(daemon, site, "apply", "--dry-run") == 0
@@ -109,7 +109,7 @@ def test_defined_once_it_is_as_wished_and_a_second_time_changes_nothing(
 
 
 def test_what_somebody_changed_is_found_and_put_right(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert vas(daemon, site, "apply") == 0
     daemon.virsh("vcpupin", GUEST, "1", "0", "--config")
@@ -122,7 +122,7 @@ def test_what_somebody_changed_is_found_and_put_right(
 
 
 def test_a_wrong_mac_is_found_and_put_right(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert vas(daemon, site, "apply") == 0
     wrong, right = "52:54:00:77:0f:ff", load_cluster(site / "cluster.yaml").guest(GUEST).macs.virtio
@@ -137,7 +137,7 @@ def test_a_wrong_mac_is_found_and_put_right(
 
 
 def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (site / "cluster.yaml").read_text()
     unlimited(site)
@@ -161,7 +161,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
 
 
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(
-    daemon: libvirt.Libvirt,
+    daemon: libvirt.LibvirtDaemon,
     site: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -181,7 +181,7 @@ def test_a_guest_that_does_not_boot_is_shown_by_its_console(
 
 
 def test_another_guest_of_that_name_is_left_alone(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     uuid = daemon.define(GUEST)
     assert vas(daemon, site, "apply") == 2
@@ -190,7 +190,7 @@ def test_another_guest_of_that_name_is_left_alone(
 
 
 def test_a_device_with_data_is_refused_until_it_is_the_guests(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with loop_device(site / "device") as device:
         text = (site / "cluster.yaml").read_text()
@@ -218,7 +218,7 @@ def loop_device(file: Path) -> Iterator[str]:
 
 
 def test_a_guest_that_is_restarted_has_its_new_definition(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.LibvirtDaemon, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (site / "cluster.yaml").read_text()
     unlimited(site)
@@ -237,7 +237,7 @@ def test_a_guest_that_is_restarted_has_its_new_definition(
 
 
 def test_the_pool_of_virtual_functions_comes_and_goes_with_its_guests(
-    daemon: libvirt.Libvirt, site: Path
+    daemon: libvirt.LibvirtDaemon, site: Path
 ) -> None:
     desired, host = pooled(site), GuestHost(daemon.uri)
     make_functions(daemon)
@@ -259,7 +259,7 @@ def test_the_pool_of_virtual_functions_comes_and_goes_with_its_guests(
     assert daemon.virsh("net-list", "--all", "--name").split() == []
 
 
-def make_functions(daemon: libvirt.Libvirt) -> None:
+def make_functions(daemon: libvirt.LibvirtDaemon) -> None:
     """What libvirt knows virtual functions by, where it sees it: a link to the PF."""
     devices = "/sys/bus/pci/devices"
     names = " ".join(f"{devices}/{address}/physfn" for address in FUNCTIONS)

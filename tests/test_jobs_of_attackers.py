@@ -15,7 +15,7 @@ import pytest
 
 from vas_core.polling import poll
 from vas_lab.lab import Lab
-from vas_tests.adversary.jobs import DIRECTORY, Program, Ran, build, digests, victim
+from vas_tests.adversary.jobs import DIRECTORY, AttackRun, Program, build, digests, victim
 from vas_tests.faults import EXIT_SECONDS, staging
 from vas_tests.in_lab import inside, resource_manager, vas_json
 from vas_tests.leftovers import mentioning
@@ -47,7 +47,9 @@ def words(count: int, step: int) -> list[str]:
     return [f"{chr(97 + i * step % 10)}{i * 7919 % 4001}" for i in range(count)]
 
 
-def both(program: Program, case: str, conf: dict[str, object] | None = None) -> tuple[Ran, Ran]:
+def both(
+    program: Program, case: str, conf: dict[str, object] | None = None
+) -> tuple[AttackRun, AttackRun]:
     """The same job with stock's shuffle and with ours, beside one another."""
     with ThreadPoolExecutor(2) as pool:
         stock, ours = pool.map(lambda p: program.run(case, p, conf), ("off", "default"))
@@ -55,7 +57,7 @@ def both(program: Program, case: str, conf: dict[str, object] | None = None) -> 
     return stock, ours
 
 
-def assert_nothing_left(ran: Ran) -> None:
+def assert_nothing_left(ran: AttackRun) -> None:
     """No container of the job lives, and none of its map output is there."""
     poll(lambda: mentioning(ran.number), lambda left: not left, EXIT_SECONDS, "its containers")
 

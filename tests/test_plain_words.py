@@ -8,6 +8,7 @@ import pytest
 
 from vas_tests.plain_words import (
     classes_named_twice,
+    java_classes,
     java_riddles,
     product_files,
     python_riddles,
@@ -24,6 +25,14 @@ def test_public_definitions_explain_themselves(suffix: str) -> None:
 
 def test_a_public_class_name_stands_in_one_file() -> None:
     assert classes_named_twice() == {}
+
+
+def test_classes_of_java_are_found() -> None:
+    source = (
+        "/** Not an interface that counts. */\nfinal class A {\n"
+        "  public static final class B {}\n  private record C() {}\n  enum D { E }\n}\n"
+    )
+    assert java_classes(source) == ["A", "B"]
 
 
 def test_riddles_of_python_are_found(tmp_path: Path) -> None:
@@ -45,12 +54,45 @@ def test_riddles_of_python_are_found(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_docstring_must_say_of_errors(tmp_path: Path) -> None:
+    path = tmp_path / "errors.py"
+    path.write_text(
+        "def of_another_word(x):\n"
+        '    """Returns the text, and raises the limit of it."""\n'
+        "    raise ValueError(x)\n"
+        "def of_a_helper(x):\n"
+        '    """Returns the text of this name."""\n'
+        "    return _checked(x)\n"
+        "def _checked(x):\n"
+        "    raise KeyError(x)\n"
+        "def of_a_wider_kind(x):\n"
+        '    """Returns the text of this name. Raises LookupError without one."""\n'
+        "    return _checked(x)\n"
+        "def of_another_kind(x):\n"
+        '    """Returns the text of this name. Raises OSError without one."""\n'
+        "    return _checked(x)\n"
+        "def of_none(x):\n"
+        '    """Returns the text of this name, empty without one."""\n'
+        "    try:\n"
+        "        return _checked(x)\n"
+        "    except LookupError:\n"
+        "        return ''\n"
+    )
+    assert python_riddles(path) == [
+        "1: of_another_word: raises ValueError without saying so",
+        "4: of_a_helper: raises KeyError without saying so",
+        "12: of_another_kind: raises KeyError without saying so",
+    ]
+
+
 def test_riddles_of_java_are_found(tmp_path: Path) -> None:
     path = tmp_path / "Riddle.java"
     path.write_text(
         "/** The end. */\nclass Riddle {\n  /** Those read anew here. */\n  int read() {\n"
+        "  /** @param most bytes of memory that it takes */\n  Riddle(int most) {}\n"
     )
     assert java_riddles(path) == [
         "1: class Riddle: fewer than 4 words: 'The end.'",
         "3: int read(): hides its subject: 'Those read anew here.'",
+        "5: Riddle(int most): hides its subject: '@param most bytes of memory that it takes'",
     ]

@@ -72,7 +72,7 @@ _BOOTSTRAP = (
 )
 
 
-class Machine:
+class ScriptClone:
     """A clone of the script, and the programs it can find."""
 
     def __init__(self, directory: Path, manager: str) -> None:

@@ -27,7 +27,7 @@ def tap_admin(site: RoutedNet, up: bool) -> None:
 
 
 def tap_silent(site: RoutedNet, up: bool) -> None:
-    """The same, taken out of the bridge: both ends keep their carrier."""
+    """Takes a guest's tap out of its bridge, or puts it back: both ends keep their carrier."""
     words = ["master", "virbr0"] if up else ["nomaster"]
     site.ip("oss1", "link", "set", "vnet0", *words)
 

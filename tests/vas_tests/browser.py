@@ -60,7 +60,7 @@ class Browser:
         return dict(answer["result"])
 
     def open(self, file: Path) -> None:
-        """Opens a file, and waits until it is loaded."""
+        """Opens a file, and waits until it is loaded. Raises VasError when that takes too long."""
         self.ask("Page.navigate", url=file.resolve().as_uri())
         while self._next().get("method") != "Page.loadEventFired":
             pass
@@ -78,7 +78,7 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", media=media, features=[scheme])
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Returns the value of an expression in the page. Raises VasError if the page throws."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise VasError(f"in the page: {answer['exceptionDetails']}")

@@ -35,7 +35,7 @@ class Extent(IntEnum):
 
 
 @dataclass(frozen=True)
-class Check:
+class SuiteCheck:
     """A linter or a test suite, part of the extents from `least` to `most`.
 
     What a wider extent leaves out is in it as a part of another check.
@@ -54,7 +54,7 @@ class Outcome:
     `skipped` is None for what is no test of pytest's.
     """
 
-    check: Check
+    check: SuiteCheck
     status: int
     seconds: float
     skipped: int | None = None
@@ -75,11 +75,11 @@ def other_hadoops() -> list[str]:
     return pinned[1].split()
 
 
-def _compiles_against(version: str) -> Check:
+def _compiles_against(version: str) -> SuiteCheck:
     """Compiles the plugins against another Hadoop, beside the usual build."""
     changed = (f"-Dhadoop.version={version}", f"-Dvas.build.directory=target/hadoop-{version}")
     argv = (*MAVEN, "-pl", "layout,filesystem,scheduler,shuffle,app", *changed, "compile")
-    return Check(f"java, Hadoop {version}", argv, Extent.CI)
+    return SuiteCheck(f"java, Hadoop {version}", argv, Extent.CI)
 
 
 # A test that waits leaves its core to another.
@@ -109,13 +109,13 @@ _LONG_JAVA = (
 )
 
 
-def _rust() -> Iterator[Check]:
+def _rust() -> Iterator[SuiteCheck]:
     """Yields the tests of vas-shuffled, where a Rust compiler is."""
     cargo, rustc = running("cargo"), running("rustc")
     if cargo and rustc:
         tests = (str(cargo), "test", "--quiet", "--locked", "--manifest-path")
         argv = ("env", f"RUSTC={rustc}", *tests, "shuffled/Cargo.toml")
-        yield Check("rust", argv, Extent.USUAL)
+        yield SuiteCheck("rust", argv, Extent.USUAL)
 
 
 _LAB = ("pytest", "-q", "--durations=20", "-m")
@@ -123,38 +123,38 @@ _SHORT = "slow and not long and not nightly"
 
 # In this order: the Java check builds the jars that the lab's tests run on.
 CHECKS = (
-    Check("ruff", _python("ruff", "check", ".")),
-    Check("ruff format", _python("ruff", "format", "--check", ".")),
-    Check("mypy", _python("mypy")),
-    Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
-    Check("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
-    Check("python", _unit_tests("not slow and not unhurried"), most=Extent.FAST),
-    Check("python", _unit_tests("not slow"), Extent.USUAL),
-    Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
-    Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
+    SuiteCheck("ruff", _python("ruff", "check", ".")),
+    SuiteCheck("ruff format", _python("ruff", "format", "--check", ".")),
+    SuiteCheck("mypy", _python("mypy")),
+    SuiteCheck("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
+    SuiteCheck("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
+    SuiteCheck("python", _unit_tests("not slow and not unhurried"), most=Extent.FAST),
+    SuiteCheck("python", _unit_tests("not slow"), Extent.USUAL),
+    SuiteCheck("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
+    SuiteCheck("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *_rust(),
-    Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
-    Check("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
-    Check("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL),
+    SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
+    SuiteCheck("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
+    SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
-    Check("java, at length", _LONG_JAVA, Extent.CI),
-    Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
-    Check("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL),
+    SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
+    SuiteCheck("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
+    SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL),
 )
 
 
-def chosen_checks(extent: Extent) -> list[Check]:
-    """What `vas test` runs to this extent."""
+def chosen_checks(extent: Extent) -> list[SuiteCheck]:
+    """Returns the checks that `vas test` runs to this extent."""
     return [check for check in CHECKS if check.least <= extent <= check.most]
 
 
-def run_checks(checks: Iterable[Check]) -> list[Outcome]:
+def run_checks(checks: Iterable[SuiteCheck]) -> list[Outcome]:
     """Runs each check in the repository, its output straight through; none stops the next."""
     with TemporaryDirectory(prefix="vas-checks-") as directory:
         return [_run(check, Path(directory) / "skipped") for check in checks]
 
 
-def _run(check: Check, skipped: Path) -> Outcome:
+def _run(check: SuiteCheck, skipped: Path) -> Outcome:
     """Runs a check; pytest writes how many tests it skipped (conftest.py)."""
     print(f"== {check.name}", flush=True)
     skipped.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`vas test`."""
+"""The command `vas test`: linters and tests, to four extents or by slices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.shown import counted
 from vas_core.table import print_table
-from vas_tests.checks import Check, Extent, Outcome, chosen_checks, run_checks
+from vas_tests.checks import Extent, Outcome, SuiteCheck, chosen_checks, run_checks
 from vas_tests.slices import (
     read_green_runs,
     read_slices,
@@ -68,6 +68,9 @@ def test(
               ./vas test --list      the commands, to run one by one
               ./vas test --slices    the nightly tests in slices, and when each was green
               ./vas test --slice 3 --record
+
+    \f
+    Raises BadInput for --record without --slice, and for a slice that does not exist.
     """
     if record and number is None:
         raise BadInput("--record: which slice?", hint="add --slice N; --slices lists them")
@@ -85,7 +88,7 @@ def test(
     return ExitStatus.FAILED if failed else ExitStatus.DONE
 
 
-def _checks(extent: Extent, number: int | None) -> list[Check]:
+def _checks(extent: Extent, number: int | None) -> list[SuiteCheck]:
     """One slice alone, or the extent's checks: CI adds the slice whose turn it is."""
     if number is not None:
         return [slice_of_number(number).check()]

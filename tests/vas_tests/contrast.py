@@ -23,7 +23,7 @@ Colour = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Box:
+class ColouredBox:
     """A rectangle with its colour; `everywhere` for one of 100 %."""
 
     left: float
@@ -98,7 +98,7 @@ def _texts(
         classes = element.get("class", "").split()
         return next((fills[c] for c in classes if c in fills), found(element, "fill", "#000000"))
 
-    drawn: list[Box] = []
+    drawn: list[ColouredBox] = []
     for element in root.iter():
         if element.tag == f"{_SVG}rect" and filled(element) != "none":
             drawn.append(_box(element, _colour(filled(element)), drawn))
@@ -109,7 +109,7 @@ def _texts(
             yield Contrast.of(words, _colour(filled(element)), grounds, dark)
 
 
-def _box(element: ElementTree.Element, colour: Colour, drawn: list[Box]) -> Box:
+def _box(element: ElementTree.Element, colour: Colour, drawn: list[ColouredBox]) -> ColouredBox:
     share = float(element.get("opacity", "1")) * float(element.get("fill-opacity", "1"))
     everywhere = element.get("width") == "100%"
     numbers = ("0", "0", "0", "0") if everywhere else _numbers(element)
@@ -118,7 +118,7 @@ def _box(element: ElementTree.Element, colour: Colour, drawn: list[Box]) -> Box:
         below = _ground(drawn, left + width / 2, top + height / 2)
         red, green, blue = (share * a + (1 - share) * b for a, b in zip(colour, below, strict=True))
         colour = (red, green, blue)
-    return Box(left, top, width, height, colour, everywhere)
+    return ColouredBox(left, top, width, height, colour, everywhere)
 
 
 def _numbers(element: ElementTree.Element) -> tuple[str, ...]:
@@ -135,6 +135,6 @@ def _points(
     return [(left + share * width, y - size / 3) for share in (0.1, 0.5, 0.9)]
 
 
-def _ground(drawn: list[Box], x: float, y: float) -> Colour:
+def _ground(drawn: list[ColouredBox], x: float, y: float) -> Colour:
     white: Colour = (1, 1, 1)
     return next((box.colour for box in reversed(drawn) if box.holds(x, y)), white)

@@ -1,4 +1,4 @@
-"""What Hadoop is told where a guest's processor is emulated: a JVM needs minutes to start there."""
+"""Settings of Hadoop for an emulated processor, on which a JVM needs minutes to start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUTES = {"probe_interval_ms": 2000}
 
 
 def properties() -> dict[str, str]:
-    """Of YARN and MapReduce: small containers, and time limits of half an hour."""
+    """Returns properties of YARN and MapReduce: small containers, time limits of half an hour."""
     found = {
         "mapreduce.task.timeout": _PATIENCE_MS,
         "yarn.am.liveness-monitor.expiry-interval-ms": _PATIENCE_MS,

@@ -106,7 +106,7 @@ class FaultyJob:
     thread: threading.Thread = field(default_factory=threading.Thread)
 
     def start(self, conf: Mapping[str, str]) -> None:
-        """Submits it."""
+        """Submits the job in a thread, with these properties."""
 
         def run() -> None:
             argv = [*_PROBE, f"/faults/{self.name}"]
@@ -126,7 +126,7 @@ class FaultyJob:
 
     @property
     def number(self) -> str:
-        """What the ids of application, job, attempts and containers have in common."""
+        """The number that the ids of application, job, attempts and containers have in common."""
         return self.application.removeprefix("application_")
 
     def held(self, point: str) -> Held:
@@ -166,7 +166,7 @@ class FaultyJob:
         assert not self.thread.is_alive(), f"{self.application} hangs"
 
     def succeeded(self) -> JobResult:
-        """Waits for the end; the result."""
+        """Waits for the end and returns the result. Raises what the job failed with."""
         self.end()
         if self.failure:
             raise self.failure
@@ -191,7 +191,7 @@ class FaultyJob:
         return found
 
     def outputs(self) -> list[Path]:
-        """What is there of its map output: a directory for each attempt."""
+        """Returns the directory of each attempt's map output that is there."""
         return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
 
     def processes(self) -> list[str]:
@@ -245,13 +245,13 @@ def digests(lab: Lab, name: str) -> dict[str, str]:
 
 
 def yarn(lab: Lab, *arguments: str) -> None:
-    """`yarn application ...`."""
+    """Runs `yarn application` with these arguments in the lab."""
     main = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
     lab.call(java(lab.spec, ["-Xmx128m", main, *arguments]))
 
 
 def mapred(lab: Lab, *arguments: str) -> None:
-    """`mapred job ...`."""
+    """Runs `mapred job` with these arguments in the lab."""
     lab.call(java(lab.spec, ["-Xmx128m", "org.apache.hadoop.mapred.JobClient", *arguments]))
 
 

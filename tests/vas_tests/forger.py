@@ -25,7 +25,10 @@ _MAC = 0x0003
 
 
 def lies(signed: bool) -> list[bytes]:
-    """That the sender's VF is down, and so is its virtio path; asked and answered; of version 1."""
+    """Returns datagrams that claim both paths of their sender to be down, and malformed ones.
+
+    Among them are a question, an answer, and one of version 1.
+    """
     code = os.urandom(MAC_BYTES) if signed else bytes(MAC_BYTES)
     down = (PathState.DOWN, PathState.DOWN, Challenge(1, 1), Challenge(2, 2))
     new = [RouteProbe(answer, *down).encode() + code for answer in (False, True)]
@@ -33,7 +36,10 @@ def lies(signed: bool) -> list[bytes]:
 
 
 def as_user(to: str, source: str, device: str, count: int) -> int:
-    """From an ephemeral port; one below 1024 must be refused."""
+    """Sends forged datagrams from an ephemeral port, as a user without rights.
+
+    Raises SystemExit if the kernel lets the user take a port below 1024.
+    """
     become_nobody()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
         try:
@@ -49,7 +55,10 @@ def as_user(to: str, source: str, device: str, count: int) -> int:
 
 
 def become_nobody() -> None:
-    """Gives up all rights; in a user namespace that has no other user, all capabilities."""
+    """Gives up all rights; in a user namespace without other users, all capabilities.
+
+    Raises OSError if the kernel refuses.
+    """
     try:
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)

@@ -48,22 +48,22 @@ class GuestSite:
     """The first host of the example, its guest `vm1` and libvirt. `directory` has its files."""
 
     directory: Path
-    daemon: libvirt.Libvirt
+    daemon: libvirt.LibvirtDaemon
     image: Path
 
     @property
     def map(self) -> Path:
-        """The site's map."""
+        """The file of the site's map."""
         return self.directory / "cluster.yaml"
 
     @property
     def cluster(self) -> Cluster:
-        """What it says."""
+        """The site's map, read from its file."""
         return load_cluster(self.map)
 
     @property
     def guest(self) -> Guest:
-        """The one that is there."""
+        """The only guest of the site."""
         return self.cluster.guests()[0]
 
     def vas(self, command: str, *more: str) -> int:
@@ -122,7 +122,7 @@ class GuestSite:
             process.wait()
 
     def ask_yarn(self, path: str) -> Any:
-        """What the ResourceManager's REST says, None while it does not answer."""
+        """Returns the ResourceManager's JSON at a path; None while it does not answer."""
         url = f"http://{self.cluster.resourcemanager_address}:8088/ws/v1/cluster/{path}"
         done = self.daemon.inside(sys.executable, "-Ic", _ASK, url, check=False)
         return json.loads(done.stdout) if done.status == 0 else None

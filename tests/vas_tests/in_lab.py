@@ -15,12 +15,12 @@ VAS = [sys.executable, "-m", "vas_core"]
 
 
 def vas(lab: Lab, *arguments: str, node: str | None = None) -> str:
-    """What a `vas` command prints when it runs on a node of the lab."""
+    """Runs a `vas` command on a node of the lab and returns what it printed."""
     return lab.call([sys.executable, "-m", "vas_core", *arguments], node=node).stdout
 
 
 def vas_json(lab: Lab, *arguments: str, node: str | None = None) -> Any:
-    """The same, read from its JSON."""
+    """Runs a `vas` command on a node of the lab and returns the JSON that it printed."""
     return json.loads(vas(lab, *arguments, "--json", node=node))
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 
 def halting_kernel(word: bytes) -> bytes:
-    """What QEMU takes for Linux: says one word to the console, and halts.
-
-    Its header is Linux' x86 boot protocol 2.0.
-    """
+    """Returns the bytes of a kernel for QEMU that says one word to the console, and halts."""
     say = b"".join(bytes([0xB0, letter, 0xEE]) for letter in word)  # mov al, LETTER; out dx, al
     code = b"\xba\xf8\x03" + say + b"\xfa\xf4\xeb\xfd"  # mov dx, COM1; ...; cli; hlt; jmp hlt
     kernel = bytearray(4096)

@@ -1,4 +1,4 @@
-"""What a lab is made of in the kernel, seen from outside, and that nothing of it is left."""
+"""Finds what a lab has in the kernel, seen from outside, and asserts that nothing of it is left."""
 
 from __future__ import annotations
 
@@ -51,13 +51,16 @@ def descendants(pid: int) -> set[int]:
 
 
 def namespaces_below(pid: int) -> set[str]:
-    """The namespaces of a process and of all below it, without this one's."""
+    """Returns the namespaces of a process and of all below it, without this one's."""
     return set().union(*map(namespaces, descendants(pid)))
 
 
 @contextmanager
 def namespaces_held(pid: int) -> Iterator[set[str]]:
-    """Those below a process, held: with no one in it, a number is soon another namespace's."""
+    """Yields the namespaces below a process, and holds them for the body.
+
+    The kernel gives the number of a namespace without a process to another one soon.
+    """
     with ExitStack() as files:
         for process in descendants(pid):
             for kind in _KINDS:
@@ -67,7 +70,7 @@ def namespaces_held(pid: int) -> Iterator[set[str]]:
 
 
 def mount_table() -> str:
-    """This process' mounts."""
+    """Returns the mounts of this process, as the kernel lists them."""
     return Path("/proc/self/mountinfo").read_text()
 
 

@@ -91,7 +91,7 @@ _DOMAIN = """
 
 
 def missing() -> list[str]:
-    """What keeps `running` from running here; empty if nothing does."""
+    """Returns what this machine lacks for `running`, a line each; empty if nothing."""
     lacking = [f"{p} (package {of})" for p, of in _PROGRAMS.items() if shutil.which(p) is None]
     if _emulator() is None:
         lacking.append("QEMU (package qemu-system-x86)")
@@ -103,7 +103,7 @@ def _emulator() -> str | None:
 
 
 @dataclass(frozen=True)
-class Libvirt:
+class LibvirtDaemon:
     """A daemon that answers at `uri`, in the network namespace of process `pid`."""
 
     uri: str
@@ -118,7 +118,7 @@ class Libvirt:
         return run(self.entering(*argv), check=check, stdin=stdin)
 
     def virsh(self, *words: str, stdin: str | None = None) -> str:
-        """What virsh prints."""
+        """Runs a command of virsh and returns what it prints."""
         argv = ["virsh", "--quiet", "--connect", self.uri, *words]
         return run(argv, stdin=stdin, timeout_seconds=_START_SECONDS).stdout
 
@@ -137,7 +137,10 @@ class Libvirt:
 
 
 def threads(uuid: str) -> dict[str, int]:
-    """A running guest's threads, as this process sees them: name -> tid."""
+    """Returns name -> tid of a running guest's threads, as this process sees them.
+
+    Raises VasError if no QEMU of the guest is there.
+    """
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().split(b"\0")
@@ -158,10 +161,13 @@ def _names_of(process: Path) -> dict[str, int]:
 
 
 @contextmanager
-def running(directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES) -> Iterator[Libvirt]:
+def running(
+    directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES
+) -> Iterator[LibvirtDaemon]:
     """Starts a daemon; ends it with all that it started. `directory` gets its files.
 
-    `bridges`: name, and address with its prefix; one may have several.
+    `bridges`: name, and address with its prefix; one may have several. Raises VasError when it does
+    not start.
     """
     argv = ["unshare", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
     script = f"{_OWN_FILES}{CONFIGURE}{_BRIDGES}{_DAEMONS}"
@@ -174,7 +180,7 @@ def running(directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES) -> It
             stderr=output,
         )
     try:
-        found = Libvirt(
+        found = LibvirtDaemon(
             f"qemu+unix:///system?socket={directory}/run/libvirt/libvirt-sock", daemon.pid
         )
         _wait(found, daemon, log)
@@ -187,7 +193,7 @@ def running(directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES) -> It
         daemon.wait()
 
 
-def _wait(found: Libvirt, daemon: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(found: LibvirtDaemon, daemon: subprocess.Popen[bytes], log: Path) -> None:
     def look() -> Completed:
         if daemon.poll() is not None:
             raise VasError(f"libvirtd ended: {log.read_text()[-2000:]}", where=str(log))

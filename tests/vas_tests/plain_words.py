@@ -8,33 +8,38 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
+from vas_tests.raising import KnownCode, classes_above, private_functions, unsaid
 
 # A sentence that begins so has hidden its subject.
 _HIDDEN_SUBJECT = re.compile(
-    r"(The same|All of|Those|Ends it|What|That|Of|One that|Whether it|Such|There|It|Its)\b"
+    r"(@\w+|The same|All of|Those|Ends it|What|That|Of|One that|Whether it|Such|There|It|Its)\b"
 )
 _LEAST_WORDS = 4
 # Ansible finds filters by this class name in each file.
 _NAMED_BY_OTHERS = {"FilterModule"}
-# What tells the caller nothing about its input.
-_NOT_REPORTED = {"NotImplementedError", "AssertionError", "StopIteration"}
 
 _JAVADOC = re.compile(
     r"/\*\*(?P<text>.*?)\*/\s*(?P<notes>(?:@\w+(?:\([^)]*\))?\s*)*)(?P<head>[^\n{;]*)", re.S
 )
 _JAVA_CLASS = re.compile(
-    r"^(?:public |abstract |final |sealed |non-sealed )*(?:class|interface|record|enum) (\w+)", re.M
+    r"^( *)((?:public |static |abstract |final |sealed |non-sealed )*)"
+    r"(?:class|interface|record|enum) (\w+)",
+    re.M,
 )
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def product_files(suffix: str) -> list[Path]:
-    """Returns the files of the project with this suffix (".py"), without those of tests."""
+    """Returns the files of the project's rooms with this suffix (".py"), without tests.
+
+    The helpers of tests in `tests/vas_tests` are a room as well.
+    """
     listed = run(
         ["git", "-C", str(REPOSITORY), "ls-files", "-co", "--exclude-standard", f"*{suffix}"]
     )
@@ -44,13 +49,15 @@ def product_files(suffix: str) -> list[Path]:
 
 def python_riddles(path: Path) -> list[str]:
     """Returns "line: name: what is wrong with its docstring" for each public definition."""
-    tree = ast.parse(path.read_text())
+    tree = _tree(path)
+    known = KnownCode(_above(), private_functions(tree))
     found = [f"1: module: {wrong}" for wrong in _wrong_with(ast.get_docstring(tree))]
     for node, name in _public(tree, ""):
         said = ast.get_docstring(node)
         wrongs = list(_wrong_with(said))
-        if not isinstance(node, ast.ClassDef) and not re.search(r"\b[Rr]aises?\b", said or ""):
-            wrongs += [f"raises {kind} without saying so" for kind in _raised(node)]
+        if not isinstance(node, ast.ClassDef):
+            errors = unsaid(node, said or "", known)
+            wrongs += [f"raises {kind} without saying so" for kind in errors]
         found += [f"{node.lineno}: {name}: {wrong}" for wrong in wrongs]
     return found + [
         f"{text.lineno}: help begins with 'Of': {text.value}"
@@ -79,18 +86,36 @@ def classes_named_twice() -> dict[str, list[str]]:
     """Returns each public class name that stands in several files, with those files."""
     where: dict[str, list[str]] = defaultdict(list)
     for path in product_files(".py"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+        for node, _ in _public(_tree(path), ""):
+            if isinstance(node, ast.ClassDef):
                 where[node.name].append(str(path.relative_to(REPOSITORY)))
     for path in product_files(".java"):
-        for name in _JAVA_CLASS.findall(path.read_text())[:1]:
+        for name in java_classes(path.read_text()):
             where[name].append(str(path.relative_to(REPOSITORY)))
     return {n: w for n, w in where.items() if len(w) > 1 and n not in _NAMED_BY_OTHERS}
 
 
+def java_classes(source: str) -> list[str]:
+    """Returns the classes of a Java file that others may name: top-level ones, and public ones."""
+    found = _JAVA_CLASS.findall(source)
+    return [name for indent, notes, name in found if not indent or "public " in notes]
+
+
 def _is_test(path: Path) -> bool:
     parts = path.relative_to(REPOSITORY).parts
+    if parts[:2] == ("tests", "vas_tests") and path.suffix == ".py":
+        return False
     return "tests" in parts or "test" in parts or path.name == "conftest.py"
+
+
+@cache
+def _above() -> Mapping[str, set[str]]:
+    return classes_above(_tree(path) for path in product_files(".py"))
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def _wrong_with(said: str | None) -> Iterator[str]:
@@ -111,21 +136,6 @@ def _public(parent: ast.AST, prefix: str) -> Iterator[tuple[_Definition, str]]:
             yield node, prefix + node.name
             if isinstance(node, ast.ClassDef):
                 yield from _public(node, f"{prefix}{node.name}.")
-
-
-def _raised(function: ast.AST) -> list[str]:
-    """Returns what the function raises by `raise X(...)`; its inner functions do not count."""
-    kinds = set()
-    inside: list[ast.AST] = list(ast.iter_child_nodes(function))
-    while inside:
-        node = inside.pop()
-        if isinstance(node, _Definition | ast.Lambda):
-            continue
-        if isinstance(node, ast.Raise) and node.exc is not None:
-            error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            kinds.add(ast.unparse(error).rpartition(".")[2])
-        inside += ast.iter_child_nodes(node)
-    return sorted(kinds - _NOT_REPORTED)
 
 
 def riddles(paths: Iterable[Path]) -> list[str]:

@@ -32,8 +32,8 @@ _STREAM = Path(__file__).with_name("tcp_stream.py")
 
 
 @dataclass(frozen=True)
-class Account:
-    """What a probe measured: datagrams sent and lost, and the longest time without an answer.
+class ProbeCount:
+    """A probe's result: datagrams sent and lost, and the longest time without an answer.
 
     `rate`: datagrams a second. `overrun`: those that arrived while a socket of the probe itself was
     full; they are not lost.
@@ -53,25 +53,25 @@ class Account:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a path that went down cost, in milliseconds: its own node, and one on another host.
+    """The loss on a path that went down: seen by its own node, and by one on another host.
 
     `waited_ms`: for how long meanwhile the two daemons that have to switch could have run, and
     others had the cores; 0 where they have the priority of their unit. `near_ms` and `afar_ms` do
     not hold it.
     """
 
-    near: Account
-    afar: Account
+    near: ProbeCount
+    afar: ProbeCount
     waited_ms: float
 
     @property
     def near_ms(self) -> float:
-        """What the node itself lost."""
+        """The milliseconds that the node itself lost."""
         return max(0.0, self.near.lost_ms - self.waited_ms)
 
     @property
     def afar_ms(self) -> float:
-        """What another host's guest lost on its way to the node."""
+        """The milliseconds that another host's guest lost on its way to the node."""
         return max(0.0, self.afar.lost_ms - self.waited_ms)
 
 
@@ -132,7 +132,7 @@ class RoutedNet:
 
     @property
     def nodes(self) -> list[str]:
-        """Hosts and guests."""
+        """Returns the names of all hosts, then of all guests."""
         hosts = [host.name for host in self.net.cluster.hosts]
         return hosts + [guest.name for guest in self.net.cluster.guests()]
 
@@ -150,7 +150,7 @@ class RoutedNet:
         return run(self.net.enter(node, ["ip", *words])).stdout
 
     def ip_json(self, node: str, *words: str) -> Any:
-        """The same, parsed."""
+        """Runs `ip -j` on a node and returns the JSON that it printed."""
         return json.loads(self.ip(node, "-j", *words) or "[]")
 
     def python(self, node: str, script: str) -> str:
@@ -232,7 +232,7 @@ class RoutedNet:
         return sum(int((line or "0 0 0").split()[1]) for line in text) / 1e6
 
     def log(self, node: str) -> list[dict[str, Any]]:
-        """What a daemon wrote to its log."""
+        """Returns the lines of JSON in a daemon's log."""
         text = (self.directory / f"{node}.log").read_text()
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
@@ -288,15 +288,15 @@ class RoutedNet:
         return int(link["stats64"]["tx"]["packets"])
 
     @contextmanager
-    def probed(self, source: str, to: str, rate: int = 1000) -> Iterator[list[Account]]:
+    def probed(self, source: str, to: str, rate: int = 1000) -> Iterator[list[ProbeCount]]:
         """Datagrams to and fro while the body runs; the account is in the list afterwards."""
-        accounts: list[Account] = []
+        accounts: list[ProbeCount] = []
         with self._helper(to, _PROBE, "serve", self.address(to)) as server:
             with self._helper(source, _PROBE, "ask", self.address(to), str(rate)) as asking:
                 yield accounts
                 assert asking.stdin and asking.stdout
                 asking.stdin.close()
-                accounts.append(Account(rate=rate, **json.loads(asking.stdout.readline())))
+                accounts.append(ProbeCount(rate=rate, **json.loads(asking.stdout.readline())))
             server.kill()
 
     @contextmanager

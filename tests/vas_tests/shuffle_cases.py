@@ -113,7 +113,7 @@ sort                lz4    plain       per-reducer
 
 
 def properties(row: Row, values: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-    """What a row asks for; a program is no property."""
+    """Returns the job properties that a row asks for; a row's program is not one of them."""
     merged: dict[str, str] = {}
     for column, name in row.items():
         found = values[column][name]

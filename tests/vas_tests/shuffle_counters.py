@@ -37,7 +37,10 @@ def assert_counted_alike(stock: JobResult, ours: JobResult, *, same_format: bool
 
 
 def assert_large_records_counted(stock: JobResult, ours: JobResult) -> None:
-    """The same where each record is larger than the sort buffer: stock has no combiner then."""
+    """Asserts equal counters for records that are each larger than the sort buffer.
+
+    Stock runs no combiner on such records.
+    """
     _same(stock, ours, (*_ALWAYS, "REDUCE_INPUT_RECORDS"))
     _assert_streamed(ours)
     assert ours.map_counter(_SPILLED) == stock.map_counter(_SPILLED)

@@ -14,7 +14,7 @@ import yaml
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Check, Extent
+from vas_tests.checks import Extent, SuiteCheck
 
 SLICES = REPOSITORY / "tests/slices.yml"
 GREEN_RUNS = REPOSITORY / "docs/evidence/slices.md"
@@ -42,10 +42,10 @@ class Slice:
     tests: tuple[str, ...]
     alone: bool = False
 
-    def check(self) -> Check:
+    def check(self) -> SuiteCheck:
         """Returns the check that runs the slice's tests."""
         pytest = (sys.executable, "-m", "pytest", "-q", "--durations=10", "-m", "nightly")
-        return Check(f"nightly, slice {self.number}", (*pytest, *self.tests), Extent.CI)
+        return SuiteCheck(f"nightly, slice {self.number}", (*pytest, *self.tests), Extent.CI)
 
 
 @dataclass(frozen=True)

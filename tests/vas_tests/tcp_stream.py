@@ -26,7 +26,10 @@ def serve(address: str) -> None:
 
 
 def ask(address: str) -> None:
-    """Sends numbers one by one, each after the one before it came back."""
+    """Sends numbers one by one, each after the one before it came back, until stdin has a line.
+
+    Prints how many came back; an error, among them another number that came back, is printed too.
+    """
     with socket.create_connection((address, PORT), timeout=20) as there:
         there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         print("ready", flush=True)

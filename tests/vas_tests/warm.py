@@ -46,5 +46,5 @@ def is_held(pid: int, held: int) -> bool:
 
 
 def command(lab: Lab, name: str, *words: str) -> str:
-    """What `yarn logs` or `mapred job` prints, by the class that the program calls."""
+    """Runs a program of `hadoop` by its class, without `org.apache.hadoop.`; returns its output."""
     return lab.call(["hadoop", f"org.apache.hadoop.{name}", *words]).stdout

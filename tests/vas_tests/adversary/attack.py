@@ -17,11 +17,11 @@ _SECONDS = 60
 
 @dataclass(frozen=True)
 class Attack:
-    """What is planted, what is run, and the right answer, written down before it was run.
+    """An attack: the files that are planted, the command that meets them, and the right answer.
 
-    `plant` makes the attacker's files in an empty directory and returns the words behind `vas`.
-    The command has to end by itself with `status`, print `says` in one line of stderr and no
-    traceback, within bounds of memory and time.
+    `plant` makes the attacker's files in an empty directory and returns the words behind `vas`. The
+    command has to end by itself with `status`, print `says` in one line of stderr and no traceback,
+    within bounds of memory and time.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What attackers leave in files: bombs, loops, links, devices, names."""
+"""Files that attackers plant: bombs, loops, links, devices, names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def fifo(words: list[str], name: str = "planted") -> Plant:
 
 
 def link(words: list[str], target: str, name: str = "planted") -> Plant:
-    """A symbolic link."""
+    """Plants a symbolic link that leads to `target`."""
 
     def plant(directory: Path) -> list[str]:
         (directory / name).symlink_to(target)

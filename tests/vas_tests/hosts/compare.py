@@ -1,11 +1,11 @@
-"""What a host is like, to compare with what it was."""
+"""Pictures of a host's state, to compare it with an earlier one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from vas_core.polling import poll
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 
 # What changes by itself, or by the look at it: caches, logs, clocks, Ansible's own directory.
 _PASSED_OVER = (
@@ -81,7 +81,7 @@ _DAD_SECONDS = 10.0
 Picture = dict[str, set[str]]
 
 
-def look(host: Host, without: Sequence[str] = ()) -> Picture:
+def look(host: EmulatedHost, without: Sequence[str] = ()) -> Picture:
     """Files, packages, units, routes, sysctls and users, each as a set of lines.
 
     `without`: directories that are passed over.
@@ -103,12 +103,12 @@ def look(host: Host, without: Sequence[str] = ()) -> Picture:
     return found
 
 
-def _lines(host: Host, argv: tuple[str, ...]) -> set[str]:
+def _lines(host: EmulatedHost, argv: tuple[str, ...]) -> set[str]:
     return set(host.run(*argv, check=False).stdout.splitlines())
 
 
 def differences(before: Picture, after: Picture) -> str:
-    """What came (+) and what went (-), a line each; empty if nothing did."""
+    """Returns a line for each fact that came (+) or went (-); empty if none did."""
     lines = []
     for kind in before:
         lines += [f"+ {kind}: {line}" for line in sorted(after[kind] - before[kind])]

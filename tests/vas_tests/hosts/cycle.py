@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vas_tests.hosts.compare import differences, look
-from vas_tests.hosts.site import Played, Site
+from vas_tests.hosts.site import PlaybookOutcome, Site
 
 _PLAY = """---
 - name: The role {role}
@@ -20,7 +20,7 @@ _PLAY = """---
 
 def play_role(
     site: Site, role: str, hosts: str, variables: Mapping[str, object], *words: str
-) -> Played:
+) -> PlaybookOutcome:
     """Runs one role on a pattern of hosts."""
     return site.play(role_playbook(site, role, hosts), variables, *words)
 

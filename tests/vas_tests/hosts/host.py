@@ -17,7 +17,7 @@ _UP_SECONDS = 90.0
 
 
 @dataclass
-class Host:
+class EmulatedHost:
     """A machine of the test's site."""
 
     name: str
@@ -26,7 +26,7 @@ class Host:
     _process: subprocess.Popen[bytes] = field(repr=False)
 
     @classmethod
-    def start(cls, name: str, tree: Path, key: Path, disk: Path) -> Host:
+    def start(cls, name: str, tree: Path, key: Path, disk: Path) -> EmulatedHost:
         """Starts it, with what is on its disk from before, if it was there before.
 
         Its namespaces are there at once, its systemd after `wait`.
@@ -62,7 +62,7 @@ class Host:
 
     @property
     def first(self) -> int | None:
-        """Its process 1, as seen from here."""
+        """The host's process 1, by its id outside of it; None if it has ended."""
         pid = self._process.pid
         words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return int(words[0]) if words else None
@@ -78,7 +78,7 @@ class Host:
         run(["nsenter", f"--target={self.net}", "--net", "--", *argv])
 
     def kill(self) -> None:
-        """Ends it as a power failure does."""
+        """Ends the host as a power failure does."""
         if self._process.poll() is None and self.first:
             os.kill(self.first, signal.SIGKILL)
         self._process.kill()

@@ -8,7 +8,7 @@ from pathlib import Path
 from vas_cluster import Cluster, Host
 from vas_core.polling import poll
 from vas_core.process import run
-from vas_tests.hosts.host import Host as Machine
+from vas_tests.hosts.host import EmulatedHost
 
 CONTROLLER = "10.213.0.1"
 """The address of who runs Ansible, on the data fabric."""
@@ -31,7 +31,9 @@ def make_fabric(controller: int) -> None:
     _ip(controller, "link", "set", "fabric", "up")
 
 
-def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], name: str) -> None:
+def plug(
+    controller: int, cluster: Cluster, machines: Mapping[str, EmulatedHost], name: str
+) -> None:
     """Gives a machine its interfaces; a storage server that is there comes before its guests."""
     there = machines[name]
     served = {host.name: host for host in cluster.hosts}
@@ -61,7 +63,7 @@ def unplugged(controller: int, name: str) -> None:
     poll(lambda: run(argv, check=False).status, bool, 30.0, f"the end of {name}'s leg")
 
 
-def _leg(controller: int, there: Machine, leg: str, address: str, mac: str = "") -> None:
+def _leg(controller: int, there: EmulatedHost, leg: str, address: str, mac: str = "") -> None:
     """`mac`: the map's, so that a guest that comes back has the link-local address it had."""
     port = f"to-{there.name}"
     own = ("address", mac) if mac else ()
@@ -72,7 +74,7 @@ def _leg(controller: int, there: Machine, leg: str, address: str, mac: str = "")
     there.in_net("ip", "link", "set", leg, "up")
 
 
-def _virtio(host: Host, server: Machine, cluster: Cluster, there: Machine) -> None:
+def _virtio(host: Host, server: EmulatedHost, cluster: Cluster, there: EmulatedHost) -> None:
     tap, mac = f"tap-{there.name}", cluster.guest(there.name).macs.virtio
     nic = ("peer", "name", "virtio0", "address", mac, "netns", str(there.net))
     server.in_net("ip", "link", "add", tap, "type", "veth", *nic)

@@ -13,7 +13,7 @@ import yaml
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_tests import emulated
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 from vas_tests.hosts.site import MAP, Site
 
 GUEST = "vm1"
@@ -37,7 +37,7 @@ def map_with_room(file: Path) -> Path:
     return file
 
 
-def bridge_leg(site: Site, server: Host) -> None:
+def bridge_leg(site: Site, server: EmulatedHost) -> None:
     """Makes a bridge of the server's leg on the data fabric, its cable being one of the ports."""
     (host,) = site.cluster.hosts
     leg = host.nics.pf
@@ -54,7 +54,7 @@ def bridge_leg(site: Site, server: Host) -> None:
 
 
 def variables(site: Site, image: Path) -> Variables:
-    """What `site.yml` is told of such a guest."""
+    """Returns the variables of `site.yml` for an emulated guest of this image."""
     (host,) = site.cluster.hosts
     settings = {
         "accelerator": "qemu",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from vas_core.process import run
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 
 # open_tree(2) makes a mount that is nowhere yet, move_mount(2) puts it there: the same numbers on
 # every 64-bit architecture. A bind mount from another namespace is refused (mount(2), EINVAL).
@@ -26,7 +26,7 @@ if syscall(429, tree, b"", -100, path, 4):  # MOVE_MOUNT_F_EMPTY_PATH
 """
 
 
-def share(path: str, source: Host, target: Host) -> None:
+def share(path: str, source: EmulatedHost, target: EmulatedHost) -> None:
     """Mounts what a host has at `path` at the same path of another. Raises CommandFailed."""
     spaces = [f"/proc/{host.first}/ns/mnt" for host in (source, target)]
     run([sys.executable, "-c", _MOVE, path, *spaces])

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from vas_cluster import Cluster, load_cluster
 from vas_core.process import Completed, run
 from vas_core.repository import REPOSITORY
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 from vas_tests.hosts.network import CONTROLLER, make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree
 
@@ -29,8 +29,8 @@ _SSH_OPTIONS = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o L
 
 
 @dataclass(frozen=True)
-class Played:
-    """What a playbook did: its output, and how many tasks changed something on each host."""
+class PlaybookOutcome:
+    """The outcome of a playbook: its output, and how many tasks changed something on each host."""
 
     text: str
     errors: str
@@ -47,7 +47,7 @@ class Site:
 
     directory: Path
     cluster: Cluster
-    hosts: dict[str, Host]
+    hosts: dict[str, EmulatedHost]
     controller: int
     """A process whose network is the controller's."""
     _disks: Path
@@ -59,11 +59,11 @@ class Site:
         """The controller's map: a copy, beside which playbooks may write."""
         return self.directory / "cluster.yaml"
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> EmulatedHost:
         """Starts a host, with the disk it had."""
         disk = self._disks / name
         disk.mkdir(exist_ok=True)
-        return Host.start(name, tree(), self.directory / "key.pub", disk)
+        return EmulatedHost.start(name, tree(), self.directory / "key.pub", disk)
 
     def start_again(self, name: str) -> None:
         """Starts a guest, or the ResourceManager's machine, after its `kill`."""
@@ -89,7 +89,7 @@ class Site:
         *words: str,
         check: bool = True,
         timeout_seconds: float = _PLAY_SECONDS,
-    ) -> Played:
+    ) -> PlaybookOutcome:
         """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
         done = run(
             self._command(playbook, variables or {}, (*self._more(), *words)),
@@ -97,7 +97,7 @@ class Site:
             env=self._environment(),
             timeout_seconds=timeout_seconds,
         )
-        return Played(
+        return PlaybookOutcome(
             done.stdout, done.stderr, {m[1]: int(m[3]) for m in _RECAP.finditer(done.stdout)}
         )
 
@@ -136,7 +136,7 @@ class Site:
 
     @property
     def inside(self) -> list[str]:
-        """What is put before a program that is to run in the controller's network."""
+        """The words that run a program in the controller's network."""
         return ["nsenter", f"--target={self.controller}", "--net", "--"]
 
     def _connection(self) -> dict[str, object]:
@@ -151,7 +151,7 @@ class Site:
         return self.directory / "key"
 
     def ssh(self, address: str) -> list[str]:
-        """What runs a command on a machine that is no namespace, and keeps its connection."""
+        """Returns the words that run a command on a machine by SSH, over one kept connection."""
         kept = ("-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o")
         options = (*_SSH_OPTIONS.split(), *kept, f"ControlPath={self.directory}/ssh")
         return [*self.inside, "ssh", "-i", str(self._key), *options, f"root@{address}", "--"]

@@ -1,4 +1,4 @@
-"""What a site's ResourceManager says."""
+"""Asks the ResourceManager of a site of hosts."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from vas_tests.hosts.site import Site
 
 
 def running_nodes(site: Site, by: str = "vm1") -> list[str]:
-    """The guests that it has, asked by one of the machines."""
+    """Returns the nodes that the ResourceManager counts as RUNNING, asked from the machine `by`."""
     answer = asked(site, "http://rm1:8088/ws/v1/cluster/nodes?states=RUNNING", by)
     nodes = (json.loads(answer)["nodes"] or {}).get("node", [])
     return [node["nodeHostName"] for node in nodes]
 
 
 def asked(site: Site, url: str, by: str = "vm1") -> str:
-    """What a web address answers, asked by the guest or another machine."""
+    """Returns the text that a URL answers, asked from the machine `by`."""
     program = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
     return site.hosts[by].run("python3", "-c", program, url).stdout
 
 
 def applications(site: Site, by: str) -> list[dict[str, str]]:
-    """Those that it has run."""
+    """Returns the applications that YARN has run, asked from the machine `by`."""
     answer = asked(site, "http://rm1:8088/ws/v1/cluster/apps", by)
     found: list[dict[str, str]] = (json.loads(answer)["apps"] or {}).get("app", [])
     return found

@@ -1,4 +1,4 @@
-"""What runs inside, as process 1: places interrupts and a thread, or runs the experiment."""
+"""The process 1 of the NUMA machine: places interrupts and a thread, or runs the experiment."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _DISK_BYTES = 16 << 20
 
 
 def missing() -> list[str]:
-    """What keeps it from running here, with the package that has it."""
+    """Returns what this machine lacks to boot one, each with the package that has it."""
     programs = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "modprobe": "kmod"}
     lacking = [f"{p} (package {of})" for p, of in programs.items() if shutil.which(p) is None]
     if newest_kernel() is None:

@@ -1,8 +1,8 @@
-"""What runs in each node of the rig and does as the test says. Needs the standard library alone.
+"""Runs in each node of the rig and does what the test asks for; needs the standard library alone.
 
 Started as `agent.py CHANNEL`: the name of a virtio port, or the number of a descriptor. A request
-is a line of JSON, `{"do": NAME, ...}`, and so is its answer, `{"done": RESULT}` or
-`{"failed": WHY}`. The first line is an answer that nobody asked for: the node is there.
+is a line of JSON, `{"do": NAME, ...}`, and so is its answer, `{"done": RESULT}` or `{"failed":
+WHY}`. The first line is an answer that nobody asked for: the node is there.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write(path: str, text: str) -> None:
 
 
 def read(path: str) -> str:
-    """Reads a file."""
+    """Returns the text of a file."""
     return Path(path).read_text(errors="replace")
 
 

@@ -35,7 +35,7 @@ def start(node: Node, state: Path) -> None:
 
 
 def log(node: Node) -> str:
-    """What a daemon said."""
+    """Returns what a node's daemon has logged so far."""
     return node.log(_NAME)
 
 

@@ -37,7 +37,7 @@ def site_with(guests: int) -> str:
 
 
 def small(number: int, network: str, disk: int) -> dict[str, Any]:
-    """What a map says of a guest that needs next to nothing; its disk is the host's memory."""
+    """Returns a small guest for the map; its disk is in the host's memory."""
     mac = f"52:54:00:77:{number:02}"
     return {
         "name": f"vm{number}",
@@ -64,11 +64,14 @@ def start_libvirt(node: Node, kernel: Path) -> None:
 
 
 def vas(node: Node, command: str, *more: str) -> str:
-    """What `vas guest COMMAND` says of it. Raises VasError unless its status is 0."""
+    """Runs `vas guest COMMAND` for the guest on a node and returns what it prints.
+
+    Raises VasError unless its status is 0.
+    """
     files = ("--cluster", MAP, "--settings", _SETTINGS)
     return node.run(VAS, "guest", command, NAME, *files, *more, timeout_seconds=VAS_SECONDS)
 
 
 def virsh(node: Node, *words: str) -> str:
-    """What virsh prints on the storage host."""
+    """Runs virsh on the storage host and returns what it prints."""
     return node.run("virsh", "--quiet", *words, timeout_seconds=VAS_SECONDS)

@@ -25,7 +25,7 @@ _QUIET = "quiet mitigations=off tsc=reliable no_timer_check random.trust_cpu=on 
 
 @dataclass(frozen=True)
 class Boot:
-    """What both machines boot with; `env` is given to /init."""
+    """The kernel and initramfs that both machines boot with; `env` is given to /init."""
 
     kernel: Kernel
     initramfs: Path
@@ -73,7 +73,7 @@ def guest_argv(boot: Boot, guest: Guest, vf: str, tap: str, port: str) -> list[s
 
 
 def machine_words(boot: Boot, name: str, log: Path, share: Path) -> Iterator[str]:
-    """What every machine has: kernel, console in `log`, `share` of this machine as its root."""
+    """Yields QEMU's words for any machine: kernel, console in `log`, `share` as its root."""
     env = {"VAS_NODE": name, **boot.env}
     words = " ".join(f'"{key}={value}"' for key, value in env.items())
     yield from (QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none")

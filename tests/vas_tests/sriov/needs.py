@@ -1,4 +1,4 @@
-"""What the rig needs of this machine, and what of it is missing."""
+"""Finds what the rig needs of this machine, and what of it is missing."""
 
 from __future__ import annotations
 

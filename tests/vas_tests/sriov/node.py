@@ -41,7 +41,10 @@ class Node:
         poll(look, bool, timeout_seconds, f"the agent of {self.name}")
 
     def run(self, *argv: str | Path, timeout_seconds: float = _ANSWER_SECONDS) -> str:
-        """What a program prints on the node. Raises VasError unless its status is 0."""
+        """Runs a program on the node and returns its stdout.
+
+        Raises VasError unless its status is 0.
+        """
         words = [str(word) for word in argv]
         done = self._ask("run", timeout_seconds + 5, argv=words, within_seconds=timeout_seconds)
         result = Completed(tuple(words), done["status"], done["stdout"], done["stderr"])
@@ -51,43 +54,44 @@ class Node:
         return result.stdout
 
     def json(self, *argv: str) -> Any:
-        """What a program prints, read as JSON."""
+        """Runs a program on the node and returns the JSON that it prints; `[]` for nothing."""
         return json.loads(self.run(*argv) or "[]")
 
     def start(self, name: str, argv: Sequence[str | Path]) -> None:
-        """Starts a program that goes on."""
+        """Starts a program that goes on. Raises VasError when the node does not answer."""
         words = [str(word) for word in argv]
         self._ask("start", name=name, argv=words, log=self._log(name))
 
     def ended(self, name: str) -> int | None:
-        """The exit status of a program that was started, None while it runs."""
+        """Returns the exit status of a started program, None while it runs. Raises VasError."""
         status: int | None = self._ask("ended", name=name)
         return status
 
     def log(self, name: str) -> str:
-        """What a program printed that was started."""
+        """Returns what a program printed that `start` started under this name."""
         return self.read(self._log(name))
 
     def read(self, path: str) -> str:
-        """A file's content."""
+        """Returns the content of a file on the node. Raises VasError when there is none."""
         return str(self._ask("read", path=path))
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file of sysfs."""
+        """Writes a file of sysfs. Raises VasError when the kernel refuses."""
         self._ask("write", path=path, text=text)
 
     def target(self, path: str) -> str:
-        """The name that a symbolic link leads to."""
+        """Returns the name that a symbolic link leads to. Raises VasError without the link."""
         return str(self._ask("target", path=path))
 
     def port(self, name: str) -> str:
-        """The device of one of its virtio ports."""
+        """Returns the device of one of its virtio ports. Raises VasError without it."""
         return str(self._ask("port", name=name))
 
     def exchange(self, address: str, count: int) -> tuple[int, list[str]]:
         """Sends datagrams to a node's echo one by one until one is lost.
 
-        Returns how many were answered, and the addresses that the other end saw as theirs.
+        Returns how many were answered, and the addresses that the other end saw as theirs. Raises
+        VasError when the node does not answer.
         """
         done = self._ask("exchange", address=address, count=count)
         return done["answered"], done["seen_as"]

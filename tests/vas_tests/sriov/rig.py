@@ -44,7 +44,7 @@ class Rig:
     oss2: Node
 
     def report(self) -> str:
-        """What one wants to see after a failure."""
+        """Returns the network of all nodes and the host's kernel log, to read after a failure."""
         asked = ["addr", "route show table all", "rule", "neigh", "neigh show proxy"]
         parts = [
             f"== {node.name}: ip {what}\n{node.run('ip', '-d', *what.split())}"
@@ -55,7 +55,7 @@ class Rig:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All of them."""
+        """The nodes of the rig: two storage hosts and a guest."""
         return self.oss1, self.vm1, self.oss2
 
 

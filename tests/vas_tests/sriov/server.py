@@ -19,7 +19,7 @@ from vas_cluster import Host as Described
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import Completed, run
-from vas_tests.hosts.host import Host
+from vas_tests.hosts.host import EmulatedHost
 from vas_tests.hosts.network import plug_tap, unplugged
 from vas_tests.hosts.site import MAP, Site
 from vas_tests.hosts.tree import tree
@@ -51,7 +51,7 @@ def map_with(guests: int) -> str:
 
 
 @dataclass
-class Server(Host):
+class SriovServer(EmulatedHost):
     """A machine, by SSH."""
 
     ssh: Sequence[str] = ()
@@ -76,7 +76,7 @@ class Server(Host):
             raise VasError(f"{self.name} is {found}: {failed}")
 
 
-def booted(site: Site, directory: Path) -> Server:
+def booted(site: Site, directory: Path) -> SriovServer:
     """Ends the site's server, and boots its disk as a machine with an igb adapter.
 
     `directory` gets its console. The machine ends with the site.
@@ -94,14 +94,14 @@ def booted(site: Site, directory: Path) -> Server:
     argv = host_argv(boot, NAME, {}, f"to-{NAME}", directory.absolute() / "server.console")
     argv += ["-drive", f"file={image},format=raw,if=virtio,cache=unsafe"]
     process = subprocess.Popen([*site.inside, *TIED, *argv], stdin=subprocess.DEVNULL)
-    machine = Server(NAME, server.disk, process, site.ssh(host.address))
+    machine = SriovServer(NAME, server.disk, process, site.ssh(host.address))
     site.hosts[NAME] = machine
     plug_tap(site.controller, NAME)
     machine.wait()
     return machine
 
 
-def _configure(server: Host, described: Described) -> None:
+def _configure(server: EmulatedHost, described: Described) -> None:
     """What an administrator would have set up: the adapter's name and address."""
     known = {"mac": PF_MAC, "pf": described.nics.pf, "address": described.address}
     for path, text in _FILES.items():

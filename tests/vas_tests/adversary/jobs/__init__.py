@@ -43,7 +43,7 @@ def build(lab: Lab, directory: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Ran:
+class AttackRun:
     """How `vas submit` of a job ended: exit status, both outputs, and the application's id."""
 
     lab: Lab
@@ -59,7 +59,7 @@ class Ran:
 
     @property
     def number(self) -> str:
-        """What the ids of application, job, attempts and containers have in common."""
+        """The number that the ids of application, job, attempts and containers have in common."""
         return self.application.removeprefix("application_")
 
     def attempts(self) -> dict[str, Attempt]:
@@ -91,7 +91,7 @@ class Program:
         profile: str = "default",
         conf: Mapping[str, object] | None = None,
         timeout_seconds: float = 500,
-    ) -> Ran:
+    ) -> AttackRun:
         """Runs a case by `vas submit` with a profile to its end, whatever that is."""
         output = f"{DIRECTORY}/{case}/out-{profile}"
         self.lab.call(["rm", "-rf", str(inside(self.lab, output))])
@@ -105,7 +105,9 @@ class Program:
         )
         applications = _found(done.stdout).get("applications", [])
         assert len(applications) == 1, done.stdout + done.stderr
-        return Ran(self.lab, done.returncode, done.stdout + done.stderr, applications[0], output)
+        return AttackRun(
+            self.lab, done.returncode, done.stdout + done.stderr, applications[0], output
+        )
 
 
 def _found(printed: str) -> dict[str, Any]:
@@ -114,12 +116,12 @@ def _found(printed: str) -> dict[str, Any]:
 
 
 def victim(lab: Lab) -> Path:
-    """What an attacker would like to have written or removed."""
+    """Returns the file that an attacker would like to have written or removed."""
     return inside(lab, DIRECTORY, "victim")
 
 
 def digests(keys: Iterable[str], prefix: int | None = None) -> list[str]:
-    """What Word.Digest writes of these keys, grouped by their first letters or as they are."""
+    """Returns what Word.Digest writes of keys, grouped by their first `prefix` letters."""
     lines = []
     for _, group in groupby(sorted(keys), lambda key: key[:prefix]):
         words = list(group)
