@@ -15,7 +15,7 @@ from vas_tests.braces import braced_functions
 _FILE_LINES = 400
 _FUNCTION_LINES = 45
 _BRACED = ("*.java", "*.c", "*.h", "*.rs")
-_SOURCES = ("*.py", *_BRACED, "*.sh", "*.yml")
+_SOURCES = ("*.py", *_BRACED, "*.sh", "*.bash", "*.yml", "*.f90", "*.md")
 
 pytestmark = [
     pytest.mark.machine,
@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 
-def test_no_source_is_longer_than_400_lines() -> None:
+def test_no_source_and_no_page_is_longer_than_400_lines() -> None:
     found = {file: len(file.read_text().splitlines()) for file in _files(*_SOURCES)}
     assert {_named(file): lines for file, lines in found.items() if lines > _FILE_LINES} == {}
 

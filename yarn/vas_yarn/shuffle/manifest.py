@@ -1,7 +1,6 @@
 """Decodes the manifest that a map attempt published: the Python twin of Java's `ManifestFormat`.
 
-The format is the tables at the end of docs/shuffle.md. Both readers are tested with the bytes
-in `shuffle/vectors`.
+docs/manifest.md has the format. Both readers are tested with the bytes in `shuffle/vectors`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ package org.vas.shuffle.mof;
 import java.io.IOException;
 
 /**
- * Encodes a manifest as bytes and decodes it: the tables at the end of docs/shuffle.md. Version 2
- * is written; versions 1 and 2 are read.
+ * Encodes a manifest as bytes and decodes it, by the tables of docs/manifest.md. Version 2 is
+ * written; versions 1 and 2 are read.
  */
 public final class ManifestFormat {
   private ManifestFormat() {}
