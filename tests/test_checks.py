@@ -19,6 +19,7 @@ def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.machine
 def test_the_plugins_compile_against_every_hadoop_that_the_table_of_tests_names(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -53,6 +54,7 @@ def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
     assert "In core/bootstrap/plugins.bash" in run(argv, cwd=tmp_path, check=False).stdout
 
 
+@pytest.mark.machine
 def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     full = [check.name for check in chosen_checks(Extent.USUAL)]
     assert full.index("java") < full.index("daemons") < full.index("lab")
@@ -63,6 +65,7 @@ def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     assert [check.name for check in chosen_checks(Extent.ALL)] == [*ci, "lab, nightly"]
 
 
+@pytest.mark.machine
 def test_every_slow_test_is_in_one_of_four_checks(capsys: pytest.CaptureFixture[str]) -> None:
     commands = listed(capsys, "--all")
     assert "-m 'slow and not long and not nightly and not lab'\n" in commands
