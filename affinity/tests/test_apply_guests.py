@@ -18,7 +18,7 @@ from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.cli import run_command
 from vas_core.root import Root
 from vas_tests import libvirt
-from vas_tests.libvirt import Libvirt, threads
+from vas_tests.libvirt import LibvirtDaemon, threads
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,13 +30,13 @@ NAME = f"vm:{os.getpid()}"  # a colon is what parts the journal's keys
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirt]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibvirtDaemon]:
     with libvirt.running(tmp_path_factory.mktemp("libvirt")) as found:
         yield found
 
 
 @pytest.fixture
-def uuid(daemon: Libvirt) -> Iterator[str]:
+def uuid(daemon: LibvirtDaemon) -> Iterator[str]:
     """A guest that runs."""
     found = daemon.define(NAME)
     daemon.virsh("start", NAME)
@@ -45,7 +45,7 @@ def uuid(daemon: Libvirt) -> Iterator[str]:
 
 
 @pytest.fixture
-def host(daemon: Libvirt, tmp_path: Path) -> LocalHost:
+def host(daemon: LibvirtDaemon, tmp_path: Path) -> LocalHost:
     return LocalHost(tmp_path, HostSettings(virsh=Virsh(daemon.uri)))
 
 
@@ -77,7 +77,9 @@ def where(uuid: str) -> dict[str, set[int]]:
     return {name: os.sched_getaffinity(tid) for name, tid in tids.items() if name}
 
 
-def test_all_pins_are_made_kept_and_given_back(daemon: Libvirt, uuid: str, host: LocalHost) -> None:
+def test_all_pins_are_made_kept_and_given_back(
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
+) -> None:
     before, defined = where(uuid), daemon.virsh("dumpxml", "--inactive", uuid)
     assert verdicts(host.plan(ALL)) == {ApplyOutcome.DIFFERENT}
     assert verdicts(host.apply(ALL)) == {ApplyOutcome.CHANGED}
@@ -91,7 +93,7 @@ def test_all_pins_are_made_kept_and_given_back(daemon: Libvirt, uuid: str, host:
 
 
 def test_the_definition_starts_a_guest_where_the_plan_says(
-    daemon: Libvirt, uuid: str, host: LocalHost
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
 ) -> None:
     host.apply(ALL)
     daemon.virsh("destroy", uuid)
@@ -102,7 +104,7 @@ def test_the_definition_starts_a_guest_where_the_plan_says(
 
 
 def test_a_guest_that_does_not_run_is_pinned_in_its_definition(
-    daemon: Libvirt, uuid: str, host: LocalHost
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
 ) -> None:
     daemon.virsh("destroy", uuid)
     by_side = {outcome.what.split()[-1]: outcome for outcome in host.apply(ALL)}
@@ -112,7 +114,7 @@ def test_a_guest_that_does_not_run_is_pinned_in_its_definition(
 
 
 def test_a_guest_without_a_definition_is_pinned_as_it_runs(
-    daemon: Libvirt, uuid: str, host: LocalHost
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
 ) -> None:
     daemon.virsh("undefine", uuid)
     by_side = {outcome.what.split()[-1]: outcome for outcome in host.apply(ALL)}
@@ -121,7 +123,7 @@ def test_a_guest_without_a_definition_is_pinned_as_it_runs(
 
 
 def test_a_guest_that_started_anew_since_the_plan_is_skipped(
-    daemon: Libvirt, uuid: str, host: LocalHost
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
 ) -> None:
     tid = threads(uuid)["CPU 0/TCG"]
     seen = plan(pin(PinTarget.VCPU, "0", 1, tid=tid, start=started(Root(), tid)))
@@ -153,7 +155,7 @@ def test_what_the_guest_has_not_is_skipped_and_keeps_no_other_back(
 
 
 def test_what_someone_else_moved_is_found_and_put_right(
-    daemon: Libvirt, uuid: str, host: LocalHost
+    daemon: LibvirtDaemon, uuid: str, host: LocalHost
 ) -> None:
     host.apply(ALL)
     daemon.virsh("vcpupin", uuid, "0", "0", "--live")
@@ -184,7 +186,7 @@ def test_a_later_plan_gives_back_what_it_does_not_pin(uuid: str, host: LocalHost
 
 
 def test_the_commands(
-    daemon: Libvirt,
+    daemon: LibvirtDaemon,
     uuid: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

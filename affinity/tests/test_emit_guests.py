@@ -16,7 +16,7 @@ from vas_affinity.plan.emit import domain_elements, virsh_commands
 from vas_affinity.plan.emit.script import script
 from vas_core.process import run
 from vas_tests import libvirt
-from vas_tests.libvirt import Libvirt, threads
+from vas_tests.libvirt import LibvirtDaemon, threads
 
 pytestmark = [
     pytest.mark.slow,
@@ -47,7 +47,7 @@ def plan(first: int, second: int) -> HostPlacement:
     )
 
 
-def affinities(daemon: Libvirt) -> dict[str, set[int]]:
+def affinities(daemon: LibvirtDaemon) -> dict[str, set[int]]:
     """Where the kernel lets the guest's threads run."""
     tids = threads(daemon.virsh("domuuid", NAME).strip())
     return {name: os.sched_getaffinity(tid) for name, tid in tids.items() if name in NAMES}
@@ -59,13 +59,13 @@ def expected(first: int, second: int) -> dict[str, set[int]]:
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirt]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibvirtDaemon]:
     with libvirt.running(tmp_path_factory.mktemp("libvirt")) as found:
         yield found
 
 
 @pytest.fixture
-def guest(daemon: Libvirt) -> Iterator[Libvirt]:
+def guest(daemon: LibvirtDaemon) -> Iterator[LibvirtDaemon]:
     """A guest that was defined with the elements of a plan, and started.
 
     Without KVM no host CPU can be passed through; whether memory can be bound is the kernel's
@@ -89,18 +89,20 @@ def guest(daemon: Libvirt) -> Iterator[Libvirt]:
     daemon.end_guests()
 
 
-def test_a_guest_starts_where_the_xml_says(guest: Libvirt) -> None:
+def test_a_guest_starts_where_the_xml_says(guest: LibvirtDaemon) -> None:
     assert affinities(guest) == expected(0, 1)
 
 
-def test_the_commands_move_it(guest: Libvirt) -> None:
+def test_the_commands_move_it(guest: LibvirtDaemon) -> None:
     for command in virsh_commands(plan(1, 0), NAME, live=True):
         if "numatune" not in command:
             run(["virsh", "--connect", guest.uri, *command[1:]])
     assert affinities(guest) == expected(1, 0)
 
 
-def test_the_script_moves_it_now_and_in_its_definition(guest: Libvirt, tmp_path: Path) -> None:
+def test_the_script_moves_it_now_and_in_its_definition(
+    guest: LibvirtDaemon, tmp_path: Path
+) -> None:
     file = tmp_path / "place.bash"
     file.write_text(script(plan(1, 0), [NAME]))
     known = {**os.environ, "LIBVIRT_DEFAULT_URI": guest.uri}
@@ -113,7 +115,7 @@ def test_the_script_moves_it_now_and_in_its_definition(guest: Libvirt, tmp_path:
     assert memory is not None and memory.get("nodeset") == "0"
 
 
-def test_the_script_says_which_lines_did_nothing(guest: Libvirt, tmp_path: Path) -> None:
+def test_the_script_says_which_lines_did_nothing(guest: LibvirtDaemon, tmp_path: Path) -> None:
     file = tmp_path / "place.bash"
     missing = [pin.model_copy(update={"guest": "none"}) for pin in plan(1, 0).pins[:1]]
     shape = plan(1, 0).shapes[0].model_copy(update={"guest": "none"})

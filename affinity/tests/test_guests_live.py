@@ -10,7 +10,7 @@ import pytest
 from vas_affinity.machine.snapshot import Snapshot, ThreadRole
 from vas_core.cli import run_command
 from vas_tests import libvirt
-from vas_tests.libvirt import Libvirt, threads
+from vas_tests.libvirt import LibvirtDaemon, threads
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,13 +20,13 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirt]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LibvirtDaemon]:
     with libvirt.running(tmp_path_factory.mktemp("libvirt")) as found:
         yield found
 
 
 def test_a_guest_that_runs_and_one_that_does_not(
-    daemon: Libvirt, capsys: pytest.CaptureFixture[str]
+    daemon: LibvirtDaemon, capsys: pytest.CaptureFixture[str]
 ) -> None:
     uuid, _ = daemon.define("vm1"), daemon.define("vm2")
     daemon.virsh("start", "vm1")
