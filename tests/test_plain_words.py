@@ -45,12 +45,14 @@ def test_riddles_of_python_are_found(tmp_path: Path) -> None:
         '        """Returns the text of this name."""\n'
         "        raise ValueError(name)\n"
         'option("--seed", help="Of the search.")\n'
+        'option("--mpi", help="Default: the first found.")\n'
     )
     assert python_riddles(path) == [
         "1: module: hides its subject: 'The same, read anew.'",
         "2: Wish: fewer than 4 words: 'A wish.'",
         "4: Wish.read: raises ValueError without saying so",
         "7: help begins with 'Of': Of the search.",
+        "8: help does not say what the option is: Default: the first found.",
     ]
 
 

@@ -70,7 +70,7 @@ _case = shared(
     "algorithms",
     type=click.Choice(ALGORITHMS),
     multiple=True,
-    help="Only this one; may be repeated.",
+    help="Simulate this algorithm only; may be repeated.",
 )
 @click.option(
     "--radix",

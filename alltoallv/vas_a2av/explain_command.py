@@ -55,8 +55,14 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
     "figures",
     _network,
     click.option("--network", type=_file, help="File of `vas a2av tune`; default: its last one."),
-    click.option("--overhead", type=click.FloatRange(0), help="Microseconds of a message's end."),
-    click.option("--latency", type=click.FloatRange(0), help="Microseconds from end to end."),
+    click.option(
+        "--overhead",
+        type=click.FloatRange(0),
+        help="Overhead at each end of a message, in microseconds.",
+    ),
+    click.option(
+        "--latency", type=click.FloatRange(0), help="Latency from node to node, in microseconds."
+    ),
     click.option("--bandwidth", type=SizeType(1), help="Bytes per second of a node's link."),
 )
 @json_option

@@ -46,7 +46,7 @@ _CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
     type=click.Choice(ALGORITHMS),
     multiple=True,
     default=_USUAL,
-    help="May be repeated.",
+    help="Algorithm to simulate; may be repeated.",
 )
 @click.option(
     "--radix",

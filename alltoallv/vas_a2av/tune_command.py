@@ -18,10 +18,17 @@ _TIMEOUT_SECONDS = 300.0
 
 
 @click.command()
-@click.option("--mpi", "name", type=click.Choice(sorted(MPIS)), help="Default: the first found.")
+@click.option(
+    "--mpi",
+    "name",
+    type=click.Choice(sorted(MPIS)),
+    help="MPI to measure with; default: the first found.",
+)
 @click.option("--launcher", default="", help="Command that starts two ranks, such as 'srun -N 2'.")
 @click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: in ~/.cache/vas."
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of the figures; default: in ~/.cache/vas.",
 )
 @json_option
 def tune(name: str | None, launcher: str, output: Path | None, as_json: bool) -> None:

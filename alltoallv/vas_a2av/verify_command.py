@@ -11,7 +11,12 @@ from vas_core.errors import FoundDifferent
 
 
 @click.command()
-@click.option("--mpi", "name", type=click.Choice(sorted(MPIS)), help="Default: the first found.")
+@click.option(
+    "--mpi",
+    "name",
+    type=click.Choice(sorted(MPIS)),
+    help="MPI to compare with; default: the first found.",
+)
 @click.option(
     "--ranks", type=click.IntRange(1, 1024), default=9, show_default=True, help="Number of ranks."
 )

@@ -69,7 +69,12 @@ lab.add_command(net)
 @lab.command()
 @_name
 @_hosts
-@click.option("--cluster", "cluster_file", type=click.Path(path_type=Path), help="A map instead.")
+@click.option(
+    "--cluster",
+    "cluster_file",
+    type=click.Path(path_type=Path),
+    help="Map of the site, instead of --hosts.",
+)
 @click.option("--plain", is_flag=True, help="Stock Hadoop on file:///, without the VAS plugins.")
 @_properties
 @click.option(
@@ -123,7 +128,7 @@ def up(
 @lab.command()
 @_name
 @click.option("--wipe", "with_files", is_flag=True, help="Also delete its files, logs and data.")
-@click.option("--dry-run", is_flag=True, help="Say what would be ended and deleted.")
+@click.option("--dry-run", is_flag=True, help="Print what would be ended and deleted; do nothing.")
 def down(name: str, with_files: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
 

@@ -60,12 +60,12 @@ def python_riddles(path: Path) -> list[str]:
             wrongs += [f"raises {kind} without saying so" for kind in errors]
         found += [f"{node.lineno}: {name}: {wrong}" for wrong in wrongs]
     return found + [
-        f"{text.lineno}: help begins with 'Of': {text.value}"
+        f"{text.lineno}: {wrong}: {text.value}"
         for keyword in ast.walk(tree)
         if isinstance(keyword, ast.keyword) and keyword.arg == "help"
         for text in [keyword.value]
-        if isinstance(text, ast.Constant)
-        if isinstance(text.value, str) and text.value.startswith("Of ")
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+        for wrong in _wrong_with_help(text.value)
     ]
 
 
@@ -126,6 +126,13 @@ def _wrong_with(said: str | None) -> Iterator[str]:
         yield f"fewer than {_LEAST_WORDS} words: {said!r}"
     elif _HIDDEN_SUBJECT.match(said):
         yield f"hides its subject: {said.splitlines()[0]!r}"
+
+
+def _wrong_with_help(said: str) -> Iterator[str]:
+    if said.startswith("Of "):
+        yield "help begins with 'Of'"
+    if len(said.split()) < 2 or said.startswith("Default"):
+        yield "help does not say what the option is"
 
 
 def _public(parent: ast.AST, prefix: str) -> Iterator[tuple[_Definition, str]]:

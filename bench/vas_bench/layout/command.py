@@ -21,7 +21,7 @@ _USUAL_MOUNT = Path("/lustre")
     "--dir",
     "directory",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Use the files below it [default: files made on the Lustre mount].",
+    help="Read files below this directory [default: files made on the Lustre mount].",
 )
 @click.option("--files", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)

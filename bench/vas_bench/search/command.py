@@ -19,7 +19,9 @@ _SPEED_SECONDS = 0.4
 
 @click.command()
 @click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the instances: 0.")
-@click.option("--instances", type=click.IntRange(1), default=100, help="For the gap: 100.")
+@click.option(
+    "--instances", type=click.IntRange(1), default=100, help="Number of instances for the gap: 100."
+)
 @click.option("--budget", type=RealRange(0, min_open=True), help="Seconds for the big plan.")
 @json_option
 def bench(seed: int, instances: int, budget: float | None, as_json: bool) -> None:

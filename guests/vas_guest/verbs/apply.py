@@ -21,8 +21,10 @@ from vas_guest.table import print_differences
 @guest_options
 @connect_option
 @dry_run()
-@click.option("--image", type=path_type, metavar="QCOW2", help="Image to make its first disk of.")
-@click.option("--start", is_flag=True, help="Start it too, now and with its host.")
+@click.option(
+    "--image", type=path_type, metavar="QCOW2", help="Image to make the guest's first disk of."
+)
+@click.option("--start", is_flag=True, help="Start the guest too, now and with its host.")
 @click.option(
     "--wait",
     type=RealRange(min=1, max=7200),

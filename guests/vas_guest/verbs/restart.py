@@ -19,10 +19,13 @@ from vas_guest.options import connect_option, guest_options
     metavar="SECONDS",
     default=300,
     show_default=True,
-    help="Longest wait until it has shut down.",
+    help="Longest wait until the guest has shut down.",
 )
 @click.option(
-    "--wait", type=RealRange(min=1, max=7200), metavar="SECONDS", help="Wait until it answers."
+    "--wait",
+    type=RealRange(min=1, max=7200),
+    metavar="SECONDS",
+    help="Wait until the guest's agent answers.",
 )
 def restart(desired: DesiredGuest, connect: str | None, timeout: float, wait: float | None) -> None:
     """Restart a guest with its present definition.

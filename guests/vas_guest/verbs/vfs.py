@@ -27,7 +27,7 @@ from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
 @click.option("--node", help="Storage server.  [default: this machine's name]")
 @settings_option
 @click.option(
-    "--interrupt", is_flag=True, help="Make them although the adapter's own interface is up."
+    "--interrupt", is_flag=True, help="Make functions although the adapter's own interface is up."
 )
 @dry_run()
 @json_option

@@ -36,7 +36,7 @@ TIMEOUT_SECONDS = 1800
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="Longest time.",
+    help="Longest time until the verdict.",
 )
 @click.option("--console", type=click.Path(path_type=Path), help="File for the console's output.")
 @click.option("--dry-run", is_flag=True, help="Print QEMU's command; boot nothing.")

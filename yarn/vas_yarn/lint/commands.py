@@ -16,7 +16,13 @@ from vas_yarn.site_files import JobConfiguration, from_options, read_xml
 
 @click.command()
 @click.argument("jobconf", type=click.Path(path_type=Path), required=False)
-@click.option("-D", "options", multiple=True, metavar="KEY=VALUE", help="Wins over the file.")
+@click.option(
+    "-D",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Property of the job; wins over the file.",
+)
 @click.option(
     "--cluster",
     "cluster_file",

@@ -117,7 +117,7 @@ def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_jso
 @click.option(
     "--encrypted",
     is_flag=True,
-    help="With --local, of a job whose map output is encrypted: its checksums are, too.",
+    help="With --local: the map output is encrypted, so only lengths can be compared.",
 )
 @json_option
 def verify(
@@ -174,7 +174,7 @@ def verify(
     help="Take a job that the ResourceManager does not know for over when nothing in its directory"
     " changed for so long, like 30d; at least 7d. [default: never]",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done; do nothing.")
 @json_option
 def gc(
     staging: Path | None,

@@ -80,7 +80,7 @@ class _Profile(click.Choice[str]):
     type=_Profile(["auto", *PROFILES]),
     default="auto",
     show_default=True,
-    help="Or a FILE.xml. auto: by the size of the input. off: stock's shuffle.",
+    help="Profile, or a FILE.xml. auto: by the input's size. off: stock's shuffle.",
 )
 @click.option(
     "--shuffle",

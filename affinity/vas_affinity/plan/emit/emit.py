@@ -38,7 +38,9 @@ _FORMS: dict[str, Callable[[HostPlacement, Sequence[str]], str]] = {
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.json")
-@click.option("--as", "form", type=click.Choice(list(_FORMS)), required=True, help="Form.")
+@click.option(
+    "--as", "form", type=click.Choice(list(_FORMS)), required=True, help="Form of the output."
+)
 @click.option("--guest", metavar="NAME", help="Print this guest only.")
 def emit(plan: Path, form: str, guest: str | None) -> None:
     """Print a plan as libvirt XML, virsh commands or a script.
