@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from vas_core.repository import REPOSITORY
-from vas_tests.pages import DOCS, anchors, dead_links, links, pages
+from vas_tests.pages import DOCS, anchors, dead_links, links, pages, table
 
 README_WORDS = 900
+README_ROWS = 8
+LINE_CHARS = 120
 
 
 def linked_from(index: Path) -> set[Path]:
@@ -40,6 +42,20 @@ def test_a_dead_link_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     dead = ["there.md#thrice", "gone.md", "#none"]
     assert list(dead_links(page)) == [f"page.md: {target}" for target in dead]
     assert anchors(tmp_path / "there.md") == {"here-it-is-x", "twice", "twice-1"}
+
+
+@pytest.mark.parametrize(
+    "page", [*pages(), *ROOM_READMES], ids=lambda page: str(page.relative_to(REPOSITORY))
+)
+def test_lines_wrap_at_120(page: Path) -> None:
+    """Tables and pictures are a line each, however long; a drawing is as wide as it is."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    lines = [line for line in text.splitlines() if not line.startswith(("|", "![", "    "))]
+    assert [line for line in lines if len(line) > LINE_CHARS] == []
+
+
+def test_the_readme_leads_on_by_eight_rows() -> None:
+    assert len(table(REPOSITORY / "README.md", "Where to go next")) == README_ROWS
 
 
 def test_the_readme_is_read_in_three_minutes() -> None:
