@@ -7,19 +7,13 @@ from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible.plugins.loader import init_plugin_loader
 from ansible.template import Templar
 
 ROLE = Path(__file__).parents[1] / "roles/guest"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def plugins() -> None:
-    """Lookups by their full names; Ansible's own programs do that at their start."""
-    init_plugin_loader([])
-
-
-pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
+# Importing Ansible looks for a controller of jobs.
+pytestmark = [pytest.mark.machine, pytest.mark.usefixtures("ansible_plugins")]
 
 
 def value(name: str, about: dict[str, object], settings: dict[str, object]) -> Any:

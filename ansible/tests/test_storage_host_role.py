@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible.plugins.loader import init_plugin_loader
 from ansible.template import Templar, trust_as_template
 
 ROLE = Path(__file__).parents[1] / "roles/storage_host"
@@ -15,13 +14,8 @@ HOST = {"nics": {"pf": "ens1f0"}, "guests": [{"name": "vm1"}]}
 # virsh ends each list with an empty line.
 OWN = [["vm1", ""], ["default", "vas-ens1f0", ""], [""]]
 
-pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
-
-
-@pytest.fixture(autouse=True, scope="module")
-def plugins() -> None:
-    """Filters by their names; Ansible's own programs do that at their start."""
-    init_plugin_loader([])
+# Importing Ansible looks for a controller of jobs.
+pytestmark = [pytest.mark.machine, pytest.mark.usefixtures("ansible_plugins")]
 
 
 def foreign(*listed: list[str]) -> Any:
