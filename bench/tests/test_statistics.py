@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import comb
 
 import numpy as np
@@ -205,6 +206,21 @@ def test_other_amounts_are_not_called_time() -> None:
 def test_what_has_no_ratio_is_refused(ours: list[float], base: list[float], paired: bool) -> None:
     with pytest.raises(BadInput):
         ratio(ours, base, paired=paired)
+
+
+@pytest.mark.parametrize("constant", [[40.0] * 3, [0.1] * 3])
+def test_welch_of_an_arm_that_never_varied_is_scipys_and_does_not_warn(
+    constant: list[float],
+) -> None:
+    ours = [26.0, 26.3, 25.9]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mean_test(ours, constant), mean_test(constant, ours)
+    with warnings.catch_warnings():
+        # Scipy warns of the precision of a variance that it need not compute.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        theirs = stats.ttest_ind(ours, constant, equal_var=False).pvalue
+    assert found == pytest.approx((theirs, theirs))
 
 
 def test_equal_runs_say_nothing_and_do_not_warn() -> None:

@@ -53,7 +53,26 @@ def mean_test(
         return None
     if paired:
         return _p(stats.ttest_rel(samples, base).pvalue)
+    if not all(np.ptp(values) for values in spreads):
+        return _welch_of_constant(samples, base)
     return _p(stats.ttest_ind(samples, base, equal_var=False).pvalue)
+
+
+def _welch_of_constant(samples: Sequence[float], base: Sequence[float]) -> float:
+    """Welch's test where one arm's values are all equal, whose variance is therefore exactly 0.
+
+    Computed from the values it would be 0 but for rounding, of which scipy rightly warns.
+    """
+    (mean, spread), (other_mean, other_spread) = map(_mean_and_spread, (samples, base))
+    found = stats.ttest_ind_from_stats(
+        mean, spread, len(samples), other_mean, other_spread, len(base), equal_var=False
+    )
+    return _p(found.pvalue)
+
+
+def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
+    spread = float(np.std(values, ddof=1)) if np.ptp(values) else 0.0
+    return float(np.mean(values)), spread
 
 
 def smallest_p(n: int, m: int, *, paired: bool = False) -> float:
