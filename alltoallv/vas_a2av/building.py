@@ -31,7 +31,7 @@ class MpiKind:
 
     @property
     def is_open_mpi(self) -> bool:
-        """Whether its launcher takes Open MPI's options."""
+        """Tells whether its launcher takes Open MPI's options."""
         return self.name.startswith("openmpi")
 
 

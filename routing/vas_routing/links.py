@@ -18,7 +18,7 @@ _MOST_BYTES = 64 << 20
 
 
 class PathState(StrEnum):
-    """Whether a path carries packets, by its carrier and its probes."""
+    """The state of a path, by its carrier and its probes: whether it carries packets."""
 
     UP = "up"
     DOWN = "down"

@@ -34,7 +34,7 @@ class ColouredBox:
     everywhere: bool = False
 
     def holds(self, x: float, y: float) -> bool:
-        """Whether a point lies in it."""
+        """Tells whether a point lies in the rectangle."""
         inside = 0 <= x - self.left <= self.width and 0 <= y - self.top <= self.height
         return self.everywhere or inside
 

@@ -18,5 +18,5 @@ def promptly(argv: Sequence[str]) -> list[str]:
 
 @cache
 def may_be_prompt() -> bool:
-    """Whether this user may give a program that priority."""
+    """Tells whether this user may give a program that priority."""
     return run([*_REAL_TIME, "true"], check=False).status == 0

@@ -39,7 +39,7 @@ def jvms(job: FaultyJob) -> Iterator[int]:
 
 
 def is_held(pid: int, held: int) -> bool:
-    """Whether a process is the one that a point holds, by its id in the lab's namespace."""
+    """Tells whether a process is the one that a point holds, by its id in the lab's namespace."""
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("NSpid:"))
     return str(held) in line.split()

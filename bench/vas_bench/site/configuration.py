@@ -85,9 +85,10 @@ class SiteConfiguration:
     def changed(self, properties: Mapping[str, str], temporary: Path) -> Iterator[Path]:
         """Yields a copy of the directory in which these properties have the last word.
 
-        In every file, because each is read at another moment; and not as -D, which only programs
-        that use Hadoop's Tool understand. What the site switches on for every job is off, unless
-        they say otherwise: systems differ in their own properties alone, as in a lab.
+        They are written into every file, because Hadoop reads each at another moment; as -D only
+        programs that use Hadoop's Tool would understand them. What the site switches on for every
+        job is off, unless they say otherwise: systems differ in their own properties alone, as in a
+        lab.
         """
         decided = {**switched_off(self.properties), **properties}
         with tempfile.TemporaryDirectory(dir=temporary, prefix="conf-") as name:

@@ -52,8 +52,8 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
 def client_configuration(spec: LabSpec, properties: Mapping[str, str]) -> Iterator[Path]:
     """Yields a copy of the lab's configuration in which `properties` have the last word.
 
-    In every file, because each is read at another moment; and not as -D, which only
-    programs that use Hadoop's Tool understand.
+    They are written into every file, because Hadoop reads each at another moment; as -D only
+    programs that use Hadoop's Tool would understand them.
     """
     with tempfile.TemporaryDirectory(dir=spec.temporary, prefix="client-") as name:
         conf = Path(name)

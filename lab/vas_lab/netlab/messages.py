@@ -19,7 +19,10 @@ class NetworkWanted(BaseModel):
 
 
 class NetworkMade(BaseModel):
-    """The network made: node -> process (its id inside) with its namespaces. Or an `error`."""
+    """The network made: `holders` is node -> process, by its id inside, that holds its namespaces.
+
+    `error` says why no network was made; None if one was.
+    """
 
     holders: dict[str, int] = {}
     error: str | None = None

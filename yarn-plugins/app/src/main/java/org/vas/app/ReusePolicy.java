@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
-/** Whether a job's containers may run several tasks. */
+/** Decides whether a job's containers may run several tasks. */
 final class ReusePolicy {
   // Hadoop's own; those of Hive and HBase begin with org.apache.hadoop too.
   private static final Pattern KNOWN = Pattern.compile("org\\.vas\\..*|org\\.apache\\.hadoop\\."

@@ -14,7 +14,10 @@ final class MountPaths {
     this.mount = requireNonNull(mount, "mount");
   }
 
-  /** Returns the file below the mount; {@code ..} never leads out of it. */
+  /**
+   * Returns the file below the mount; {@code ..} never leads out of it.
+   * @throws IOException with the fix, for a name that this JVM cannot write as bytes
+   */
   Path local(org.apache.hadoop.fs.Path absolute) throws IOException {
     String path = absolute.toUri().getPath();
     try {

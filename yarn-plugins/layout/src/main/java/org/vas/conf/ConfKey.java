@@ -201,7 +201,10 @@ public final class ConfKey<T> {
     }
   }
 
-  /** Returns the keys that an interface declares, in the order of their names. */
+  /**
+   * Returns the keys that an interface declares, in the order of their names.
+   * @throws IllegalArgumentException if a field of it is not public
+   */
   public static List<ConfKey<?>> declaredIn(Class<?> conf) {
     List<ConfKey<?>> keys = new ArrayList<>();
     for (Field field : conf.getFields()) {

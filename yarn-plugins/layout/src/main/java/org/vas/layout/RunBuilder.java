@@ -17,7 +17,10 @@ final class RunBuilder {
     this.end = endOf(offset, length);
   }
 
-  /** Returns the first byte after a range, at most the last number there is. */
+  /**
+   * Returns the first byte after a range, at most the last number there is.
+   * @throws IllegalArgumentException if offset or length is negative
+   */
   static long endOf(long offset, long length) {
     if (offset < 0 || length < 0) {
       throw new IllegalArgumentException("negative range: " + offset + " + " + length);

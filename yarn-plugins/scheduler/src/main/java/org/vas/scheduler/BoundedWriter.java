@@ -37,7 +37,10 @@ final class BoundedWriter {
     thread.execute(task);
   }
 
-  /** Waits until all tasks so far have ended; for tests. */
+  /**
+   * Waits until all tasks so far have ended; for tests.
+   * @throws IllegalStateException if the thread takes no more tasks
+   */
   void drain() throws InterruptedException {
     Callable<Boolean> last = () -> true;
     try {

@@ -51,7 +51,10 @@ public interface PlacementConf {
     return Optional.of(named).filter(path -> !path.isEmpty()).map(Path::of);
   }
 
-  /** Returns the types of the applications that are placed. */
+  /**
+   * Returns the types of the applications that are placed.
+   * @throws IllegalArgumentException that names the key, if it names no type
+   */
   static Set<String> applicationTypes(Configuration conf) {
     Set<String> types = Stream.of(APPLICATION_TYPES.get(conf).split(","))
         .map(String::trim)

@@ -109,7 +109,10 @@ final class DaemonConnection implements Closeable {
     return new IOException(at + ": the daemon's answer does not add up");
   }
 
-  /** Fills a part of a buffer with the bytes of a segment from {@code offset} on. */
+  /**
+   * Fills a part of a buffer with the bytes of a segment from {@code offset} on.
+   * @throws IOException if the daemon refuses, or its answer does not add up
+   */
   void read(SegmentAddress at, long offset, byte[] buffer, int start, int length)
       throws IOException {
     byte[] what = ByteBuffer.allocate(Long.BYTES + Integer.BYTES)

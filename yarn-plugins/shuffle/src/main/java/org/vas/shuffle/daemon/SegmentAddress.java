@@ -46,8 +46,8 @@ public final class SegmentAddress {
 
   /**
    * Returns the body of a request for this segment.
-   *
    * @param what is asked of it, as the kind of the request has it
+   * @throws IOException if it is not known where the map ran
    */
   byte[] request(JobID job, byte[] what) throws IOException {
     byte[] name = host.getBytes(StandardCharsets.US_ASCII);

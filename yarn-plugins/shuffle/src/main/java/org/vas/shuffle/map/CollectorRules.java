@@ -42,7 +42,7 @@ final class CollectorRules {
         ? MRConfig.FRAMEWORK_NAME + " is " + framework : null;
   }
 
-  /** Whether the consumer of a job reads what a collector writes. */
+  /** Checks whether the consumer of a job reads what a collector writes. */
   @FunctionalInterface
   interface ConsumerCheck {
     void check(JobConf job) throws IOException;
@@ -78,7 +78,10 @@ final class CollectorRules {
     }
   }
 
-  /** Returns the memory that records may take, in bytes. */
+  /**
+   * Returns the memory that records may take, in bytes.
+   * @throws IOException that names the key, if its value is out of bounds
+   */
   static long bufferBytes(JobConf job) throws IOException {
     int mebibytes = job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB);
     if (mebibytes < 1 || mebibytes > LARGEST_SORT_MB) {
@@ -88,7 +91,10 @@ final class CollectorRules {
     return (long) mebibytes << 20;
   }
 
-  /** Returns the file system of the staging directory, which every node has to see. */
+  /**
+   * Returns the file system of the staging directory, which every node has to see.
+   * @throws IOException that names the key, if the directory is on this machine's own disk
+   */
   static FileSystem fileSystem(JobConf job, ShuffleDirs dirs) throws IOException {
     Path jobDir = dirs.jobDir();
     FileSystem fs = jobDir.getFileSystem(job);

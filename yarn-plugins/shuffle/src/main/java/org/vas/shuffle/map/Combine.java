@@ -41,7 +41,10 @@ final class Combine<K, V> {
         reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS), reporter, job), new Writer<>(job));
   }
 
-  /** Runs the combiner; its records go to the output and are counted. */
+  /**
+   * Runs the combiner; its records go to the output and are counted.
+   * @throws IOException also if the combiner's class is missing, or it is interrupted
+   */
   void run(RawKeyValueIterator records, RunOutput out) throws IOException {
     writer.out = out;
     writer.records = 0;

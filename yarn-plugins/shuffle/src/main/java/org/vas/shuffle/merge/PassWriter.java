@@ -96,7 +96,10 @@ public final class PassWriter {
     }
   }
 
-  /** Removes the file of a segment if this writer wrote it; a map's segment stays. */
+  /**
+   * Removes the file of a segment if this writer wrote it; a map's segment stays.
+   * @throws IOException if the file cannot be deleted
+   */
   synchronized void discard(SegmentFile segment) throws IOException {
     if (present.remove(segment.file()) && !fs.delete(segment.file(), false)) {
       throw new IOException(segment.file() + ": cannot be deleted");

@@ -37,7 +37,10 @@ public final class SegmentFile {
     this.held = held;
   }
 
-  /** Returns this segment with its stored bytes, which were verified; they are not copied. */
+  /**
+   * Returns this segment with its stored bytes, which were verified; they are not copied.
+   * @throws IllegalArgumentException if they are more or fewer than the segment has
+   */
   public SegmentFile holding(byte[] stored) {
     if (stored.length != segment.storedBytes()) {
       throw new IllegalArgumentException(this + ": " + stored.length + " bytes held");

@@ -5,7 +5,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
-/** Whether tasks of different users are different users to the file system, and provably so. */
+/**
+ * Tells whether tasks of different users are different users to the file system, and provably so.
+ */
 final class Executor {
   private static final String KEY = YarnConfiguration.NM_CONTAINER_EXECUTOR;
   private static final String LINUX =

@@ -37,7 +37,10 @@ final class MapOutcomes<T> {
     }
   }
 
-  /** Takes an event, in any order and as often as it comes. */
+  /**
+   * Takes an event, in any order and as often as it comes.
+   * @throws IOException for a map that the job does not have, and for an unknown status
+   */
   void resolve(TaskAttemptID attempt, TaskCompletionEvent.Status status) throws IOException {
     int map = attempt.getTaskID().getId();
     if (map >= succeeded.size()) {

@@ -89,7 +89,10 @@ final class FaultPoint {
     return action.equals(wanted);
   }
 
-  /** Acts if this point is meant and reached; returns whether it did. */
+  /**
+   * Acts if this point is meant and reached; returns whether it did.
+   * @throws IOException if the action is an error
+   */
   boolean at(String happening, String file) throws IOException {
     if (!call.equals(happening) || !path.matcher(file).find()) {
       return false;

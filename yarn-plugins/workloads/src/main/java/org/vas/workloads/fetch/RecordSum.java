@@ -13,7 +13,10 @@ final class RecordSum {
   private long bytes;
   private long sum;
 
-  /** Adds a record whose serialized key and value have at least 8 bytes each. */
+  /**
+   * Adds a record whose serialized key and value have at least 8 bytes each.
+   * @throws IllegalArgumentException for a shorter one
+   */
   void add(byte[] key, int keyStart, int keyLength, byte[] value, int valueStart,
       int valueLength) {
     if (keyLength < FEWEST || valueLength < FEWEST) {
