@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from pydantic import JsonValue
@@ -15,7 +14,7 @@ from vas_bench.engine.rounds import Round, RunIdentity, S, draw_rounds
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, read_results
 from vas_core.cli import DurationType, note
-from vas_core.options import Decorator, dry_run, shared
+from vas_core.options import dry_run, shared
 
 _file = click.Path(path_type=Path, dir_okay=False)
 results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -29,22 +28,32 @@ skip_damaged_option = click.option(
 )
 
 
-def _together(*options: Decorator) -> Decorator:
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
+@dataclass(frozen=True, kw_only=True)
+class PlanSession:
+    """The file of a plan, the file of its runs, whether to go on from those, and the budget.
 
-    return add
+    `budget` is in seconds; None is the plan's own.
+    """
+
+    plan_file: Path
+    out: Path | None
+    resume: bool
+    budget: int | None
+
+    def target(self, name: str) -> Path:
+        """Returns the file of runs of the plan of that name: `out`, else NAME.jsonl here."""
+        return self.out or Path(f"{name}.jsonl")
 
 
-plan_options = _together(
+plan_options = shared(
+    "session",
+    PlanSession,
     click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True)),
     click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl]."),
     click.option("--resume", is_flag=True, help="Go on from the runs that are in the file."),
     budget_option,
 )
-"""Gives a command a plan, the file of its runs, `resume` and `budget`."""
+"""Gives a command a `session`, a `PlanSession`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import click
 from vas_bench.engine.play import Played, note_left, refuse_invalid
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
-from vas_bench.options import dry_run_option, plan_options
+from vas_bench.options import PlanSession, dry_run_option, plan_options
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, content_of
 from vas_bench.run.conduct import conduct, planned_site, say_rounds, without_settings
@@ -36,10 +36,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @dry_run_option
 @json_option
 def run(
-    plan_file: Path,
-    out: Path | None,
-    resume: bool,
-    budget: int | None,
+    session: PlanSession,
     report: Path | None,
     site: SiteOptions | None,
     dry_run: bool,
@@ -59,9 +56,9 @@ def run(
               vas bench run bench/plans/scaling.yaml --dry-run
               vas bench run PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
     """
-    plan = read_yaml(plan_file, BenchPlan)
-    plan = plan.model_copy(update={"budget": budget or plan.budget})
-    target = out or Path(f"{plan.name}.jsonl")
+    plan = read_yaml(session.plan_file, BenchPlan)
+    plan = plan.model_copy(update={"budget": session.budget or plan.budget})
+    target, resume = session.target(plan.name), session.resume
     here = planned_site(plan, site, "bench-run")
     plan = here.plan
     if dry_run:
@@ -70,7 +67,7 @@ def run(
     here.check(experiments(plan))
     drawn = _drawn(plan, [here.identify(each) for each in experiments(plan)])
     with RunStore.open(target) as store:
-        command = _command(plan_file, site)
+        command = _command(session.plan_file, site)
         ended = conduct(
             here, drawn, store, file=target, resume=resume, command=command, budget=plan.budget
         )

@@ -12,7 +12,7 @@ from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget
 from vas_bench.engine.resume import check_content, check_environments
 from vas_bench.engine.rounds import RunIdentity, key_of
-from vas_bench.options import dry_run_option, plan_options
+from vas_bench.options import PlanSession, dry_run_option, plan_options
 from vas_bench.results.store import RunStore
 from vas_bench.run.conduct import planned_site
 from vas_bench.run.estimate import estimated_seconds
@@ -46,11 +46,8 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @dry_run_option
 @json_option
 def tune(
-    plan_file: Path,
-    out: Path | None,
+    session: PlanSession,
     profile: Path | None,
-    resume: bool,
-    budget: int | None,
     site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
@@ -71,15 +68,15 @@ def tune(
     \f
     Raises BadInput for a plan that a site cannot run.
     """
-    plan, here, told = _opened(read_yaml(plan_file, TunePlan), site)
+    plan, here, told = _opened(read_yaml(session.plan_file, TunePlan), site)
     searched = space(plan, told)
     for point, why in searched.impossible:
         note(f"not tried: {searched.name(point)}: {why.key}={why.value}: {why.why}")
     if dry_run:
         _say(plan, searched, as_json)
         return
-    target = out or Path(f"{plan.name}.jsonl")
-    found = _found(plan, here, searched, target, resume=resume, budget=budget or plan.budget)
+    target, budget = session.target(plan.name), session.budget or plan.budget
+    found = _found(plan, here, searched, target, resume=session.resume, budget=budget)
     written = _written(plan, found, profile or Path(f"{plan.name}.xml"))
     _print(found, target, written, as_json)
 
