@@ -13,12 +13,13 @@ from vas_tests.plain_words import (
     product_files,
     python_riddles,
     riddles,
+    rust_riddles,
 )
 
 pytestmark = pytest.mark.machine
 
 
-@pytest.mark.parametrize("suffix", [".py", ".java"])
+@pytest.mark.parametrize("suffix", [".py", ".java", ".rs"])
 def test_public_definitions_explain_themselves(suffix: str) -> None:
     assert riddles(product_files(suffix)) == []
 
@@ -97,4 +98,16 @@ def test_riddles_of_java_are_found(tmp_path: Path) -> None:
         "1: class Riddle: fewer than 4 words: 'The end.'",
         "3: int read(): hides its subject: 'Those read anew here.'",
         "5: Riddle(int most): hides its subject: '@param most bytes of memory that it takes'",
+    ]
+
+
+def test_riddles_of_rust_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "riddle.rs"
+    path.write_text(
+        "//! What the daemon counts.\n\n/// Reads the answer of a node.\nfn read() {}\n"
+        "/// Which way a message goes.\n#[derive(Clone)]\npub enum Way {}\n"
+    )
+    assert rust_riddles(path) == [
+        "1: module: hides its subject: 'What the daemon counts.'",
+        "5: pub enum Way {}: hides its subject: 'Which way a message goes.'",
     ]

@@ -54,7 +54,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     mac
 }
 
-/// What one connection is: both nonces, and both addresses as the end that was connected to sees them.
+/// One connection's identity: both nonces, and both addresses as the end that was connected to sees them.
 /// A proof for one connection proves nothing on another.
 #[derive(Clone, Debug)]
 pub struct Transcript {
@@ -93,7 +93,7 @@ pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
     mac(b"compare", &[other]).verify_slice(&expected).is_ok()
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Way {

@@ -1,4 +1,4 @@
-//! Who may stay connected. A connection that has proved no job yet costs a proven one nothing: such
+//! Decides who may stay connected. A connection that has proved no job yet costs a proven one nothing: such
 //! ones are few, the oldest of them ends first, and each has little time. Among proven ones no address
 //! and no job keeps others out.
 

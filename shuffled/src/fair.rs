@@ -7,7 +7,7 @@ use std::hash::Hash;
 /// Bytes that a job may ask for in one turn: the largest single request.
 pub const QUANTUM: u64 = 1 << 20;
 
-/// What a request costs at least, however few its bytes: the other node reads for it.
+/// The least cost of a request, however few its bytes: the other node reads for it.
 pub const SMALLEST: u64 = 128 << 10;
 
 struct Line<T> {

@@ -9,7 +9,7 @@ use std::hash::Hash;
 pub const LONGEST_JOIN: u64 = 4 << 20;
 /// Bytes that a job may read in one turn.
 const QUANTUM: u64 = LONGEST_JOIN;
-/// What a request costs besides its bytes: a small one takes the device's time too.
+/// The cost of a request besides its bytes: a small one takes the device's time too.
 const COST: u64 = 64 << 10;
 
 /// A range of a file that somebody waits for.
@@ -17,7 +17,7 @@ const COST: u64 = 64 << 10;
 pub struct Range<T> {
     pub offset: u64,
     pub length: u64,
-    /// Who waits.
+    /// The request that waits.
     pub ticket: T,
 }
 

@@ -29,7 +29,7 @@ impl Job {
     }
 }
 
-/// What the NodeManager says.
+/// An order of the NodeManager's: a job begins, or is over.
 #[derive(Debug, PartialEq)]
 pub enum Order {
     Add(Job),
@@ -69,7 +69,7 @@ fn hexadecimal(text: &str) -> Option<Secret> {
 pub struct Jobs(RwLock<HashMap<JobKey, Arc<Job>>>);
 
 impl Jobs {
-    /// Does what the NodeManager says. Of a job that is known already the newer word counts.
+    /// Carries out an order. Of a job that is known already the newer order counts.
     pub fn obey(&self, order: Order) -> Result<(), &'static str> {
         let mut jobs = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         match order {

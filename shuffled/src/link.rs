@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Which end of a connection this is.
+/// The end of a connection: the one that connected, or the one that listened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Asker,

@@ -1,4 +1,4 @@
-//! The daemon `vas-shuffled`. docs/jbs.md tells what it is for, docs/adr/0019 what it says on the wire.
+//! The daemon `vas-shuffled`: docs/jbs.md has its purpose, docs/adr/0019 its protocol.
 #![forbid(unsafe_code)]
 
 mod auth;

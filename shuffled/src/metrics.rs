@@ -1,4 +1,4 @@
-//! What the daemon counts, as Prometheus reads it.
+//! The counters of the daemon, as Prometheus reads them.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

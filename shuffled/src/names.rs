@@ -10,7 +10,7 @@ const LONGEST_HOST: usize = 253;
 /// A MapReduce job, which has the numbers of its YARN application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
-    /// Start of the ResourceManager, in milliseconds.
+    /// The start of the ResourceManager, in milliseconds since 1970.
     pub cluster: u64,
     pub number: u32,
 }

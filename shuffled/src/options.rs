@@ -1,4 +1,4 @@
-//! The command line.
+//! Reads the command line of the daemon.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ reducers of this one. The NodeManager starts it, and tells it its jobs on standa
 Example: vas-shuffled --metrics 127.0.0.1:13564 /data1/yarn/local /data2/yarn/local
 ";
 
-/// What a command line asks for.
+/// The values of a command line.
 #[derive(Debug, PartialEq)]
 pub enum Command {
     Help,

@@ -57,7 +57,7 @@ struct Cache {
     uses: u64,
 }
 
-/// What all open outputs hold, also those that only an answer on its way still uses.
+/// The means that all open outputs hold, also those that only an answer on its way still uses.
 ///
 /// Locked after the cache, where both are.
 struct Held {

@@ -1,4 +1,4 @@
-//! How often and how long; tests take shorter times.
+//! Times of the daemon: how often and how long it waits. Tests take shorter ones.
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Requests without a sign of progress, with which a connection ends: its window is not to fill with them.
 const MOST_STUCK: usize = WINDOW / 4;
 
-/// What another node said of a segment.
+/// The answer of another node about a segment.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answered {
     Looked(Looked),
@@ -82,7 +82,7 @@ pub struct State {
     pub stream: Option<Arc<TcpStream>>,
     pub failed: Option<Refused>,
     heard: Instant,
-    /// Whether the request that it was made for is still to come.
+    /// True as long as the request that it was made for is still to come.
     is_fresh: bool,
     used: u64,
 }

@@ -1,4 +1,4 @@
-//! Whose fault it is that a node cannot be reached: that node's, or this one's own network.
+//! Decides whose fault it is that a node cannot be reached: that node's, or this one's own network.
 
 use crate::wire::Refusal;
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ const WITNESS: Duration = Duration::from_secs(3);
 /// How long a witness's word holds.
 const RECENT: Duration = Duration::from_secs(5);
 
-/// What this node knows of its own network.
+/// The knowledge of this node about its own network.
 pub struct Reach {
     /// Addresses that answer where this node's network works, as the ResourceManager's.
     witnesses: Vec<String>,
@@ -21,16 +21,16 @@ pub struct Reach {
     asked: Mutex<Option<(Instant, Word)>>,
 }
 
-/// What the witnesses say.
+/// The answer of the witnesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Connected,
     CutOff,
-    /// There is none, or it is this node.
+    /// No witness is there, or the only one is this node.
     Nothing,
 }
 
-/// Why there is no connection.
+/// The reason why no connection could be made.
 #[derive(Debug)]
 pub struct Failed {
     pub why: Refusal,
@@ -116,7 +116,7 @@ impl Reach {
     }
 }
 
-/// Who is to blame, in the order of certainty.
+/// The party to blame, in the order of certainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Blame {
     Ours,

@@ -35,7 +35,7 @@ struct Proven {
     session: Arc<Session>,
 }
 
-/// What one connection has proved, and how much of it is on its way.
+/// The jobs that one connection has proved, and how many of its messages are on their way.
 struct Served<'a> {
     supplier: &'a Arc<Supplier>,
     guest: &'a Guest<IpAddr>,
@@ -46,12 +46,12 @@ struct Served<'a> {
     asked: u64,
 }
 
-/// What is on its way on one connection.
+/// The messages of one connection that are on their way.
 #[derive(Default)]
 struct Flow {
     messages: usize,
     pending: HashMap<u64, Pending>,
-    /// Whether nobody takes answers any more, also those that a disk may never give.
+    /// True once nobody takes answers any more, also those that a disk may never give.
     is_over: bool,
 }
 
@@ -219,7 +219,7 @@ fn lock(flow: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
     flow.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread that sends.
+/// The thread that sends a connection's answers.
 struct Sender<'a> {
     stream: &'a TcpStream,
     flow: &'a Mutex<Flow>,

@@ -1,4 +1,4 @@
-//! Fair shares of what a daemon has little of: memory, open files, connections. Pure.
+//! Fair shares of a daemon's scarce means: memory, open files, connections. Pure.
 //!
 //! A job may hold as much as it leaves free, and a user three times as much: one job alone gets half,
 //! two a third each, and something is left for whoever comes next (Choudhury and Hahne's dynamic
@@ -18,7 +18,7 @@ pub struct Payer {
 /// How many times what is left free a user may hold.
 const OF_A_USER: u64 = 3;
 
-/// What jobs and users hold of one resource.
+/// The amounts of one resource that jobs and users hold.
 pub struct Shares {
     all: u64,
     held: u64,
@@ -47,14 +47,14 @@ impl Shares {
         may
     }
 
-    /// Charges what was taken already.
+    /// Charges an amount that was taken already.
     pub fn charge(&mut self, payer: Payer, amount: u64) {
         self.held += amount;
         *self.jobs.entry(payer.job).or_default() += amount;
         *self.users.entry(payer.uid).or_default() += amount;
     }
 
-    /// Takes back what was charged.
+    /// Takes back an amount that was charged.
     pub fn give(&mut self, payer: Payer, amount: u64) {
         self.held -= amount;
         subtract(&mut self.jobs, payer.job, amount);

@@ -30,7 +30,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Of one node there is one connection, unless it starts again; of one address there may be several nodes.
+/// Connections of one address: a node has one, unless it starts again, and an address may have several nodes.
 const LIMITS: Limits = Limits { unproven: 512, unproven_of_one: 64, proven: 1024, proven_of_one: 8 };
 const THREADS_OF_A_DEVICE: usize = 2;
 /// Devices with threads of their own: more than a node has local directories.
@@ -73,7 +73,7 @@ pub struct Work {
     reserved: Option<Reserved>,
 }
 
-/// What a request needs of its disk.
+/// The work of a request on its disk.
 pub enum Task {
     Look(Box<Look>),
     /// Offset and length in the file.

@@ -3,7 +3,7 @@
 use crate::names::{is_host, JobKey, MapAttempt};
 use std::fmt;
 
-/// What both sides send first, with a nonce.
+/// The bytes that both sides send first, with a nonce.
 pub const MAGIC: &[u8; 8] = b"VASJBS02";
 /// Bytes of a header: length of the body, kind, flags, number of the request.
 pub const HEADER: usize = 4 + 1 + 1 + 8;
@@ -26,13 +26,13 @@ const LARGEST_ANSWER: usize = 24 + 4 * MOST_CHECKSUMS as usize + LARGEST_HELD as
 /// The flag of a message that has a tag.
 pub const TAGGED: u8 = 1;
 
-/// Why a request was refused. Numbers are the protocol's.
+/// The reason of a refusal. Numbers are the protocol's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Refusal {
     /// The job is not known on this node, or its secret is another.
     NotAllowed = 1,
-    /// There is no such output, or it is not the job's user's.
+    /// The output does not exist, or it is not the job's user's.
     Gone = 2,
     /// The output is there, but its bytes are not what was written.
     Damaged = 3,
@@ -68,7 +68,7 @@ impl Refused {
     }
 }
 
-/// What is asked of one segment.
+/// The question about one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Sizes and checksums; the bytes too, if there are at most `hold`. Without `verify` IFile's own
@@ -78,13 +78,13 @@ pub enum Ask {
     Read { offset: u64, length: u32 },
 }
 
-/// A segment, and what is asked of it.
+/// A segment, and the question about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub map: MapAttempt,
     pub partition: u32,
     pub ask: Ask,
-    /// Where the map ran: in requests of reducers to their own node only.
+    /// The host where the map ran: in requests of reducers to their own node only.
     pub host: String,
 }
 
@@ -111,7 +111,7 @@ pub enum Message {
     Working,
 }
 
-/// Which messages a peer may send now.
+/// The messages that a peer may send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
     Requests,
@@ -130,7 +130,7 @@ pub struct Header {
     pub id: u64,
 }
 
-/// What cannot be a message.
+/// The error for bytes that cannot be a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -228,7 +228,7 @@ impl Message {
         }
     }
 
-    /// Reads what stood behind a header of this kind: all of it is one message, or nothing is.
+    /// Reads the bytes behind a header of this kind: all of them are one message, or none.
     pub fn decode(kind: u8, body: &[u8]) -> Result<Message, Malformed> {
         let mut rest = Cursor(body);
         let message = match kind {

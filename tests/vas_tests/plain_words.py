@@ -18,7 +18,8 @@ from vas_tests.raising import KnownCode, classes_above, private_functions, unsai
 
 # A sentence that begins so has hidden its subject.
 _HIDDEN_SUBJECT = re.compile(
-    r"(@\w+|The same|All of|Those|Ends it|What|That|Of|One that|Whether|Such|There|It|Its)\b"
+    r"(@\w+|The same|All of|Those|Ends it|What|That|Of|One that|Whether|Such|There|It|Its"
+    r"|Who|Whose|Which|Why)\b"
 )
 _LEAST_WORDS = 4
 # Ansible finds filters by this class name in each file.
@@ -32,6 +33,8 @@ _JAVA_CLASS = re.compile(
     r"(?:class|interface|record|enum) (\w+)",
     re.M,
 )
+# A block of comments for rustdoc, and what it is about.
+_RUSTDOC = re.compile(r"((?:^[ ]*//[/!][^\n]*\n)+)(?:[ ]*#\[[^\n]*\n)*([^\n]*)", re.M)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -79,6 +82,18 @@ def java_riddles(path: Path) -> list[str]:
         said = re.sub(r"^\s*\*\s?", "", match["text"], flags=re.M).strip()
         line = source.count("\n", 0, match.start()) + 1
         found += [f"{line}: {match['head'].strip()}: {wrong}" for wrong in _wrong_with(said)]
+    return found
+
+
+def rust_riddles(path: Path) -> list[str]:
+    """Returns "line: head: what is wrong with its comment" for what rustdoc would show."""
+    source = path.read_text()
+    found = []
+    for match in _RUSTDOC.finditer(source):
+        said = re.sub(r"^ *//[/!] ?", "", match[1], flags=re.M).strip()
+        head = "module" if match[1].lstrip().startswith("//!") else match[2].strip()
+        line = source.count("\n", 0, match.start()) + 1
+        found += [f"{line}: {head}: {wrong}" for wrong in _wrong_with(said)]
     return found
 
 
@@ -146,8 +161,8 @@ def _public(parent: ast.AST, prefix: str) -> Iterator[tuple[_Definition, str]]:
 
 
 def riddles(paths: Iterable[Path]) -> list[str]:
-    """Returns the riddles of these Python and Java files, each with its file in front."""
-    read = {".py": python_riddles, ".java": java_riddles}
+    """Returns the riddles of Python, Java and Rust files, each with its file in front."""
+    read = {".py": python_riddles, ".java": java_riddles, ".rs": rust_riddles}
     return [
         f"{path.relative_to(REPOSITORY)}:{riddle}"
         for path in paths

@@ -1,4 +1,4 @@
-"""Who serves an OST, by this client; and after a failover that the operator makes."""
+"""Checks who serves an OST, by this client, and after a failover that the operator makes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Missing:
 
     @property
     def words(self) -> str:
-        """Why it is not compared: it is in one set alone, or the other set's runs are INVALID."""
+        """The reason why it is not compared: it is in one set alone, or INVALID in the other."""
         if not self.invalid:
             return f"in {self.side} alone, not compared"
         return f"all its runs in {'B' if self.side == 'A' else 'A'} are INVALID"

@@ -89,7 +89,7 @@ pub fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece:
     bytes
 }
 
-/// Returns what asks another listener than the node's own.
+/// Returns a client that asks another listener than the node's own.
 pub fn elsewhere(listener: &TcpListener, node: &Node) -> Arc<Peers> {
     elsewhere_of(listener, node, 2)
 }

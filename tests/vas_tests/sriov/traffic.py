@@ -1,4 +1,4 @@
-"""Which interface packets really left by, as the interfaces counted them."""
+"""Tells by which interface packets really left, as the interfaces counted them."""
 
 from __future__ import annotations
 

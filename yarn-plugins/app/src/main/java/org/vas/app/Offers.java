@@ -7,11 +7,11 @@ import java.util.function.UnaryOperator;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 
 /**
- * Which waiting containers are offered to which kind of task, in one round of the allocator: a map
- * on its own host first, then one of its rack after the locality delay, and any after twice that.
- * The allocator gives an offered container to whatever attempt is left, so that no more containers
- * are offered for a host than attempts have their data there, and none to whichever attempt comes
- * first while that may be one that failed before.
+ * Offers waiting containers to kinds of tasks, in one round of the allocator: a map first gets one
+ * of its own host, then one of its rack after the locality delay, and any after twice that. The
+ * allocator gives an offered container to whatever attempt is left, so that no more containers are
+ * offered for a host than attempts have their data there, and none to whichever attempt comes first
+ * while that may be one that failed before.
  */
 final class Offers {
   private final Demand demand;

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Which file a name leads to: device and inode, with its type, owner, link count and time of change. It asks for no
+ * The file that a name leads to: device and inode, with its type, owner, link count and time of change. It asks for no
  * size, so that a Lustre client answers without asking the OSTs (a glimpse for each object).
  */
 final class FileId {

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Which host serves an OST right now: the one whose NID this machine's Lustre client uses, so that
+ * Tells which host serves an OST now: the one whose NID this machine's Lustre client uses, so that
  * a failed-over OST is found at the HA partner; else the one the cluster map names.
  * Safe for use by several threads.
  */

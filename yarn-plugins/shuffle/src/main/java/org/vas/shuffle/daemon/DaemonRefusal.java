@@ -2,11 +2,11 @@ package org.vas.shuffle.daemon;
 
 import java.io.IOException;
 
-/** Why a daemon refused a request; the protocol's numbers (docs/adr/0019). */
+/** The reason why a daemon refused a request; the protocol's numbers (docs/adr/0019). */
 public enum DaemonRefusal {
   /** The job is unknown on that node, or has another secret there. */
   NOT_ALLOWED(1),
-  /** No such output is there, or it is not the job's user's. */
+  /** The output does not exist, or it is not the job's user's. */
   GONE(2),
   /** The output is there, but its bytes are not what was written. */
   DAMAGED(3),

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * Which neighbours to merge next while there are too many: of so many neighbours those with the
- * fewest bytes. Neighbours, so that equal keys keep the order of maps and runs. The first step takes
- * as few as leave full ones, so that no more is merged than has to be.
+ * Chooses the neighbours to merge next while there are too many: of so many neighbours those with
+ * the fewest bytes. They are neighbours so that equal keys keep the order of maps and runs. The
+ * first step takes as few as leave full ones, so that no more is merged than has to be.
  */
 public final class PassPlan {
   private PassPlan() {}
