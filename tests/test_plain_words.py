@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vas_tests.plain_words import (
+    c_riddles,
     classes_named_twice,
     java_classes,
     java_riddles,
@@ -19,7 +20,7 @@ from vas_tests.plain_words import (
 pytestmark = pytest.mark.machine
 
 
-@pytest.mark.parametrize("suffix", [".py", ".java", ".rs"])
+@pytest.mark.parametrize("suffix", [".py", ".java", ".rs", ".c", ".h"])
 def test_public_definitions_explain_themselves(suffix: str) -> None:
     assert riddles(product_files(suffix)) == []
 
@@ -111,3 +112,11 @@ def test_riddles_of_rust_are_found(tmp_path: Path) -> None:
         "1: module: hides its subject: 'What the daemon counts.'",
         "5: pub enum Way {}: hides its subject: 'Which way a message goes.'",
     ]
+
+
+def test_riddles_of_c_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "riddle.h"
+    path.write_text(
+        "/* What travels: blocks. */\n\n/* The blocks that travel. */\nint a; /* Of one. */\n"
+    )
+    assert c_riddles(path) == ["1: hides its subject: 'What travels: blocks.'"]

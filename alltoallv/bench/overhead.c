@@ -1,4 +1,4 @@
-/* What a call costs that the library passes on: a communicator of one rank, which is MPI's.
+/* Measures the cost of a call that the library passes on: a communicator of one rank, which is MPI's.
  *
  *   mpiexec -n 1 overhead
  *

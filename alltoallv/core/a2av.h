@@ -103,20 +103,20 @@ void a2av_state_free(struct a2av_state *);
  * alone: no lengths, and no message without a block. */
 void a2av_state_plan(struct a2av_state *);
 
-/* What a call moves. */
+/* The blocks and bytes that a call moves. */
 struct a2av_load {
     double blocks; /* that are not empty */
     double bytes;  /* of those that do not go direct */
     double direct; /* blocks that go direct */
 };
 
-/* What one rank sends to the others, with blocks of these sizes for each rank. */
+/* Computes what one rank sends to the others, with blocks of these sizes for each rank. */
 struct a2av_load a2av_load_sent(const size_t *send_bytes, int rank, int ranks,
                                 size_t direct_bytes);
 
-/* What the last call by SLOAV2 or SLOAV2x moved: each is the largest that any rank sent, in steps
- * of at most a quarter, and the same on all ranks, so that they may choose by it. False if there
- * was none. */
+/* The messages and bytes of the last call by SLOAV2 or SLOAV2x: each is the largest that any rank
+ * sent, in steps of at most a quarter, and the same on all ranks, so that they may choose by it.
+ * False if there was none. */
 bool a2av_state_load(const struct a2av_state *, struct a2av_load *);
 
 /* Runs the algorithm on this rank. Every rank of the transport calls it with equal settings.
@@ -131,7 +131,7 @@ struct a2av_settings a2av_default_settings(void);
 const char *a2av_name(enum a2av_algorithm);
 int a2av_by_name(const char *);
 
-/* Whether the algorithm asks the transport for nodes. */
+/* Tells whether the algorithm asks the transport for nodes. */
 bool a2av_has_leaders(enum a2av_algorithm);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "a2av.h"
 
-/* Of a machine, in seconds: measured by `vas a2av tune`. */
+/* The figures of a machine, in seconds: measured by `vas a2av tune`. */
 struct a2av_network {
     double overhead; /* of a message, at each end */
     double latency;  /* from end to end, without overheads */
@@ -34,7 +34,7 @@ double a2av_predict(const struct a2av_network *, const struct a2av_layout *,
 bool a2av_choose(const struct a2av_network *, const struct a2av_layout *, const struct a2av_load *,
                  struct a2av_settings *);
 
-/* The same for equal blocks, as of MPI_Alltoall, whose size all ranks know. MPI libraries have a
+/* Chooses for equal blocks, as of MPI_Alltoall, whose size all ranks know. MPI libraries have a
  * logarithmic algorithm for small ones of their own, so that is what ours is compared with too. */
 bool a2av_choose_equal(const struct a2av_network *, const struct a2av_layout *, size_t bytes,
                        struct a2av_settings *);

@@ -1,4 +1,4 @@
-/* What a call has to move, as the largest of all ranks. Ranks learn it without a message of its
+/* The load of a call, as the largest of all ranks. Ranks learn it without a message of its
  * own: it travels with the rounds, through which each rank hears of every other. */
 #ifndef VAS_A2AV_LOAD_H
 #define VAS_A2AV_LOAD_H
@@ -17,7 +17,7 @@ struct a2av_load_code {
 unsigned char a2av_load_step(uint64_t value);
 double a2av_load_value(unsigned char step);
 
-/* What this rank sends. */
+/* Returns the load of this rank. */
 struct a2av_load_code a2av_load_of(const struct a2av_call *);
 
 /* Makes it the larger of both, each quantity by itself. */

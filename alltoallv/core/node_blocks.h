@@ -1,4 +1,5 @@
-/* What travels between nodes: a block of a node holds all that its ranks send the ranks of another.
+/* The blocks that travel between nodes: a block of a node holds all that its ranks send the ranks
+ * of another.
  *
  *   up      from a rank to a leader: for each distance of the leader's class its share
  *   share   lengths of the blocks for each member of the other node, then these blocks

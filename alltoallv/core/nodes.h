@@ -1,4 +1,4 @@
-/* Which ranks are together on which node. Nodes may have different numbers of ranks. */
+/* Finds which ranks are together on which node. Nodes may have different numbers of ranks. */
 #ifndef VAS_A2AV_NODES_H
 #define VAS_A2AV_NODES_H
 

@@ -1,4 +1,4 @@
-/* Which block travels in which round, for any radix.
+/* Decides which block travels in which round, for any radix.
  *
  * A block's distance is (destination - source) mod P. In the rounds of digit position x, whose
  * weight is radix^x, the blocks whose distance has digit z there go z * weight ranks further.
@@ -24,10 +24,10 @@ int a2av_rounds(int radix, int ranks);
 int a2av_first_distance(const struct a2av_round *);
 int a2av_next_distance(const struct a2av_round *, int radix, int ranks, int distance);
 
-/* Whether a block of this distance is at its destination after the round. */
+/* Tells whether a block of this distance is at its destination after the round. */
 bool a2av_arrives(const struct a2av_round *, int radix, int distance);
 
-/* Whether a block of this distance has not travelled before the round. */
+/* Tells whether a block of this distance has not travelled before the round. */
 bool a2av_departs(const struct a2av_round *, int distance);
 
 /* The rank that is so far before or after; `by` is below ranks. */

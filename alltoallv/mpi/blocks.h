@@ -29,7 +29,7 @@ struct vas_blocks {
 int vas_blocks_open(struct vas_blocks *, int ranks);
 void vas_blocks_close(struct vas_blocks *);
 
-/* Whether MPI itself should report what is wrong with a side. */
+/* Tells whether MPI itself should report what is wrong with a side. */
 bool vas_side_is_invalid(const struct vas_side *, int ranks);
 
 /* Sets send_bytes alone, without a look at what the buffers contain; `send` is NULL for

@@ -20,7 +20,7 @@ void vas_chooser_open(struct vas_chooser *, const struct a2av_network *, const i
 /* Says that the ranks of a node share no memory: what one hands another costs a message. */
 void vas_chooser_without_memory(struct vas_chooser *);
 
-/* Whether the next call is the core's: now and then one is, to learn what calls move. */
+/* Tells whether the next call is the core's: now and then one is, to learn what calls move. */
 bool vas_chooser_serves(struct vas_chooser *);
 
 /* Chooses for the calls after one by the core. Returns whether they are the core's. */

@@ -52,11 +52,11 @@ void vas_communicator_free(struct vas_communicator *);
 int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm);
 
-/* Whether the next call is one of the core's; MPI's own function must do it otherwise. All ranks
- * ask before every call, and get the same answer. */
+/* Tells whether the next call is one of the core's; MPI's own function must do it otherwise. All
+ * ranks ask before every call, and get the same answer. */
 bool vas_communicator_serves(struct vas_communicator *);
 
-/* The same of an MPI_Alltoall with blocks of so many bytes; sets equal_settings. */
+/* Tells whether an MPI_Alltoall of such blocks is the core's; sets equal_settings. */
 bool vas_communicator_serves_equal(struct vas_communicator *, MPI_Count bytes);
 
 /* vas_communicator_exchange with the state and settings of a plan, without a choice. `comm` may be

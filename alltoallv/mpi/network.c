@@ -47,7 +47,7 @@ static bool find_path(char path[PATH_BYTES], bool *asked)
     return written > 0 && written < PATH_BYTES;
 }
 
-/* Whether the line is a comment or a figure; `found` gets a bit for the figure. */
+/* Tells whether the line is a comment or a figure; `found` gets a bit for the figure. */
 static bool read_line(const char *line, struct a2av_network *network, unsigned *found)
 {
     char name[LINE_BYTES], rest[LINE_BYTES];

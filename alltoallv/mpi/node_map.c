@@ -34,7 +34,7 @@ static void number(int *node_of, int ranks)
     }
 }
 
-/* Whether there are several nodes, and one of them has several ranks. */
+/* Tells whether there are several nodes, and one of them has several ranks. */
 static bool has_leaders(const int *node_of, int ranks)
 {
     int nodes = 0;

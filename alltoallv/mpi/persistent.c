@@ -31,7 +31,7 @@ struct persistent {
     bool started, ends;
 };
 
-/* Which requests are the library's. */
+/* The list of the library's requests. */
 static struct {
     pthread_mutex_t lock;
     struct persistent *first;
@@ -111,7 +111,7 @@ static void stop(struct persistent *one)
     PMPI_Errhandler_free(&one->handler);
 }
 
-/* What the ranks send at most, and whether all are ready: by a reduction, as counts are known. */
+/* Finds what the ranks send at most, and whether all are ready, by a reduction. */
 static int agree(struct vas_communicator *own, const struct vas_side *send,
                  const struct vas_side *receive, bool *all, struct a2av_load *load)
 {

@@ -43,7 +43,7 @@ static int duplicate(MPI_Comm comm, MPI_Comm *mine)
     return error;
 }
 
-/* What the core does needs a plan and a state on every rank: `used` says whether all have them. */
+/* The core needs a plan and a state on every rank: `used` says whether all have them. */
 static int use(struct vas_plan *plan, struct vas_communicator *own, bool *used)
 {
     struct a2av_state *state = plan ? a2av_state_new() : NULL;

@@ -1,4 +1,4 @@
-/* Which communicator has which state: an attribute of it, and a list for the report at the end. */
+/* The state of each communicator: an attribute of it, and a list for the report at the end. */
 #ifndef VAS_A2AV_MPI_REGISTRY_H
 #define VAS_A2AV_MPI_REGISTRY_H
 

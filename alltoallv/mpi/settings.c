@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the variable is set; a value outside the bounds switches off. */
+/* Tells whether the variable is set; a value outside the bounds switches off. */
 static bool read_number(struct vas_settings *settings, const char *name, long long least,
                         long long most, long long *value)
 {

@@ -58,7 +58,7 @@ bool is_composite(const uint8_t *value, ssize_t size);
 enum request { GLIMPSE, SYNC, DESTROY, PUNCH, READ, WRITE };
 #define ALL_KINDS 6
 #define REQUEST_KINDS 4 /* those that are summed up over all OSTs too */
-/* Whether an OST is away or requests are counted; else nothing below needs to be called. */
+/* Tells whether an OST is away or requests are counted; else nothing below needs to be called. */
 bool osts_are_watched(void);
 /* Counts a request to each object of a file of the mount; returns the errno of an OST that is away. */
 int ask_objects(int fd, enum request kind);

@@ -1,4 +1,4 @@
-/* Which files are on the mount, and the requests to the lab's MDS about them. */
+/* Finds which files are on the mount, and makes the requests to the lab's MDS about them. */
 #include "lab.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Which objects a file has, which OSTs are away, and how many requests the OSTs would have got. */
+/* Tells a file's objects, which OSTs are away, and how many requests the OSTs would have got. */
 #include "lab.h"
 
 #include <pthread.h>

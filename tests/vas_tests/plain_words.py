@@ -97,6 +97,18 @@ def rust_riddles(path: Path) -> list[str]:
     return found
 
 
+def c_riddles(path: Path) -> list[str]:
+    """Returns "line: what is wrong with the comment" for those before a definition or a file."""
+    source = path.read_text()
+    found = []
+    for match in re.finditer(r"^/\*(.*?)\*/", source, re.M | re.S):
+        said = re.sub(r"^ ?\* ?", "", match[1], flags=re.M).strip()
+        if _HIDDEN_SUBJECT.match(said):
+            line = source.count("\n", 0, match.start()) + 1
+            found.append(f"{line}: hides its subject: {said.splitlines()[0]!r}")
+    return found
+
+
 def classes_named_twice() -> dict[str, list[str]]:
     """Returns each public class name that stands in several files, with those files."""
     where: dict[str, list[str]] = defaultdict(list)
@@ -161,8 +173,14 @@ def _public(parent: ast.AST, prefix: str) -> Iterator[tuple[_Definition, str]]:
 
 
 def riddles(paths: Iterable[Path]) -> list[str]:
-    """Returns the riddles of Python, Java and Rust files, each with its file in front."""
-    read = {".py": python_riddles, ".java": java_riddles, ".rs": rust_riddles}
+    """Returns the riddles of Python, Java, Rust and C files, each with its file in front."""
+    read = {
+        ".py": python_riddles,
+        ".java": java_riddles,
+        ".rs": rust_riddles,
+        ".c": c_riddles,
+        ".h": c_riddles,
+    }
     return [
         f"{path.relative_to(REPOSITORY)}:{riddle}"
         for path in paths
