@@ -36,7 +36,7 @@ _LABELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceFacts:
-    """Where and when checks were made. Null where the client does not tell."""
+    """The time and place of the checks. A field is None where the client does not tell."""
 
     time: str
     mount: str

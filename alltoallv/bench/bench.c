@@ -16,8 +16,8 @@
 #include "../oracle/random.h"
 
 /* An algorithm that remembers lengths knows them after the first call; a choice is made after that,
- * and has its own after the next. One that remembers nothing gets no call before the timed ones: a thousand
- * simulated ranks send a million messages in a linear call. */
+ * and has its own after the next. One that remembers nothing gets no call before the timed ones: a
+ * thousand simulated ranks send a million messages in a linear call. */
 enum { WARM_CALLS = 1, WARM_CALLS_OF_CHOICE = 3 };
 
 struct job {

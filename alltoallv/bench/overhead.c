@@ -1,4 +1,4 @@
-/* Measures the cost of a call that the library passes on: a communicator of one rank, which is MPI's.
+/* Measures the cost of a call that the library passes on: on a communicator of one rank, MPI's.
  *
  *   mpiexec -n 1 overhead
  *

@@ -138,7 +138,7 @@ int a2av_total_of(const struct a2av_settings *settings, const unsigned char *fir
     return whole > came ? 0 : A2AV_BAD_MESSAGE;
 }
 
-/* Where the block goes that came for a distance, or A2AV_WRONG_SIZE. */
+/* Takes a block that came for a distance: to its rank, or on its way into `slot`; or an error. */
 static int take_block(struct a2av_call *call, struct a2av_slot *slot,
                       const struct a2av_round *round, int by, const unsigned char *bytes,
                       size_t count)

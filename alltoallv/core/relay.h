@@ -9,7 +9,7 @@
 /* Lengths travel as 4 bytes here, as in the papers; a block above this goes direct. */
 #define A2AV_RELAY_LARGEST ((size_t)1 << 30)
 
-/* Where a relayed block of a distance is kept; NULL without memory. */
+/* Returns where a relayed block of a distance is kept; NULL without memory. */
 typedef unsigned char *a2av_keeper(struct a2av_call *, void *self, int distance, size_t count);
 
 struct a2av_relay {

@@ -25,7 +25,7 @@ static void free_side(struct vas_side *side)
     free((void *)(uintptr_t)side->displacements);
 }
 
-/* Where the core does the call: its state. NULL where MPI's own function must. */
+/* Returns the core's state where the core does the call; NULL where MPI's own function must. */
 static struct vas_communicator *taken(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
                                       MPI_Datatype sendtype, MPI_Count recvcount,
                                       MPI_Datatype recvtype)

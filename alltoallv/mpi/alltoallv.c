@@ -3,8 +3,8 @@
 
 #include "registry.h"
 
-/* Where the core does the call: its state. NULL where MPI's own function must. What is wrong with
- * the arguments is MPI's to report. */
+/* Returns the core's state where the core does the call; NULL where MPI's own function must. MPI
+ * reports what is wrong with the arguments. */
 static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send,
                                       const struct vas_side *receive)
 {

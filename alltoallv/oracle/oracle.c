@@ -122,7 +122,7 @@ static void compare(struct oracle *oracle, const struct oracle_case *is, const c
                 is->wide ? ", wide" : "");
 }
 
-/* Where it is not mapped read-only, in the printed form, it is compared. */
+/* Compares the send buffer where it is not mapped read-only, in the printed form. */
 static void check_send_buffer(struct oracle *oracle, const struct oracle_case *is,
                               const unsigned char *bytes, size_t count)
 {

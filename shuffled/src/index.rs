@@ -8,7 +8,7 @@ const MOST_PARTITIONS: usize = 1_000_000;
 /// Bytes of the largest index.
 pub const LARGEST: u64 = (MOST_PARTITIONS * ENTRY + CHECKSUM) as u64;
 
-/// Where the segment of one partition is, in bytes.
+/// The place and sizes of one partition's segment, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub start: u64,

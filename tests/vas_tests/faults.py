@@ -182,7 +182,7 @@ class FaultyJob:
         return {a.name: a.error for a in self.attempts().values() if a.state == "FAILED"}
 
     def master_node(self) -> str:
-        """Where the application master runs."""
+        """Returns the node that the application master runs on."""
         return master_node(staging(self.lab), self.number)
 
     def output_of(self, name: str) -> Path:

@@ -19,7 +19,7 @@ from vas_tests.raising import KnownCode, classes_above, private_functions, unsai
 # A sentence that begins so has hidden its subject.
 _HIDDEN_SUBJECT = re.compile(
     r"(@\w+|The same|All of|Those|Ends it|What|That|Of|One that|Whether|Such|There|It|Its"
-    r"|Who|Whose|Which|Why)\b"
+    r"|Who|Whose|Which|Why|Where)\b"
 )
 _LEAST_WORDS = 4
 # Ansible finds filters by this class name in each file.

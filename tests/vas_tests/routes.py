@@ -122,7 +122,7 @@ class RoutedNet:
         return self.directory / "route.key"
 
     def kept(self, node: str) -> Path:
-        """Where its last good map is."""
+        """Returns the directory of a node's last good map."""
         return self.directory / f"{node}.kept"
 
     @property
@@ -142,7 +142,7 @@ class RoutedNet:
         return host.address if host else self.net.cluster.guest(node).address
 
     def state(self, node: str) -> Path:
-        """Where its journal is."""
+        """Returns the directory of a node's journal."""
         return self.states / node
 
     def ip(self, node: str, *words: str) -> str:

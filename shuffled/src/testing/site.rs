@@ -32,7 +32,7 @@ impl Site {
         [self.root.join("one"), self.root.join("two")]
     }
 
-    /// Where an attempt's files are, in the first or second local directory.
+    /// Returns the directory of an attempt's files, in the first or second local directory.
     pub fn output(&self, map: u32, disk: usize) -> PathBuf {
         let directory = self.local_dirs()[disk]
             .join(format!("usercache/{USER}/appcache/{JOB}/output/{}", attempt(map)));

@@ -13,7 +13,7 @@ import java.nio.file.Path;
  * opened, so that neither a FIFO nor a device blocks.
  */
 final class Descriptor implements Closeable {
-  /** Where this process finds its own descriptors as paths. */
+  /** The directory in which this process finds its own descriptors as paths. */
   static final Path ALL = Path.of("/proc/self/fd");
   static final int READ = 0;
   static final int WRITE = 1;

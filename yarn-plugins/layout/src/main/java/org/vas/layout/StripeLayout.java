@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Where the bytes of one file lie, as its {@code lustre.lov} extended attribute tells.
+ * The layout of one file: where its bytes lie, as its attribute {@code lustre.lov} tells.
  * Implementations are {@link PlainLayout}, {@link CompositeLayout} and {@link ForeignLayout}.
  */
 public interface StripeLayout {

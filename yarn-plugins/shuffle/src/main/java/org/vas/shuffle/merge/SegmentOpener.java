@@ -62,7 +62,7 @@ public final class SegmentOpener {
   }
 
   /**
-   * Opens all of them, and begins to read: first the one at {@code first}, then those after it, then
+   * Opens segments, and begins to read: first the one at {@code first}, then those after it, then
    * those before. Reducers that start at different maps do not queue at one OST.
    */
   public List<RecordCursor> open(List<SegmentFile> segments, int bufferBytes, int first) {

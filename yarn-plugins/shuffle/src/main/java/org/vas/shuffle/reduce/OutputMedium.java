@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
 
-/** Where the map outputs of one job lie, for one reduce attempt. */
+/** The place where the map outputs of one job lie, as one reduce attempt reaches it. */
 interface OutputMedium extends Closeable {
   /** Returns the look at each map's output; what it holds is part of this plan. */
   OutputLook look(MemoryPlan memory) throws IOException;
