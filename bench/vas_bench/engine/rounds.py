@@ -86,7 +86,10 @@ class RunIdentity(Generic[S]):
 
 @dataclass(frozen=True)
 class Round(Generic[S]):
-    """One run to be made. Numbers count from 1, those of the warm-up by themselves."""
+    """One run to be made. `number` is that of its round.
+
+    It counts from 1, for the rounds of the warm-up and for those that are measured, each by itself.
+    """
 
     identity: RunIdentity[S]
     number: int

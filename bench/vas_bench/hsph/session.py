@@ -68,10 +68,11 @@ def play_once(
     joules: Callable[[], float | None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HsphRun:
-    """Cleans, then plays every phase. The total, T, is from before the first to after the last.
+    """Cleans, then plays every phase, and returns the run with the seconds of each.
 
-    `around` is entered for each phase and counts as a gap, which T has. `joules` is a meter's
-    reading. Whatever a phase raises ends it. Raises BadInput as `HsphRun`.
+    The run's total, T, is from before the first phase to after the last. `around` is entered around
+    each phase; the time that it takes is in the total and in no phase. `joules` reads a meter. An
+    error of a phase ends the run and is passed on. Raises BadInput as `HsphRun`.
     """
     work.clean()
     metered, started = joules(), clock()

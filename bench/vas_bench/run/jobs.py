@@ -169,7 +169,7 @@ class PlannedSite(RunSite):
 
     @property
     def plan(self) -> BenchPlan:
-        """The plan, with what the site decides."""
+        """The plan; a site that is there already has put its hosts and lock mode into it."""
         return self._plan
 
     @property

@@ -17,7 +17,10 @@ Candidate = TypeVar("Candidate", bound=Hashable)
 
 @dataclass(frozen=True)
 class Rung(Generic[Candidate]):
-    """A rung of the search: new runs of each candidate, which had `before` runs. Counts from 1."""
+    """A rung of the search, whose `number` counts from 1: new runs of each of its candidates.
+
+    Each candidate had `before` runs in earlier rungs.
+    """
 
     number: int
     runs: int

@@ -52,9 +52,10 @@ class Clock:
 def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
     """Returns job -> when it ended (Unix ms), of the jobs that are known to be over.
 
-    An application that is over stays over, so what the ResourceManager said once holds when it has
-    forgotten the application. What it says now goes first. One that is over since a time it hides
-    is over since it was first seen so.
+    The ResourceManager's present answer counts before `remembered`. Where it has forgotten an
+    application, what an earlier run of the janitor learned still holds, as an application that is
+    over stays over. An application that hides its times is over since the run that first saw it
+    over.
     """
     known: dict[str, int] = {}
     for job, life in lives.items():
@@ -66,9 +67,10 @@ def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict
 
 
 def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
-    """Returns what to remember after some jobs were asked about: `over_since`, and all others.
+    """Returns job -> when it ended (Unix ms), for the janitor's memory of its next run.
 
-    The others are those of other users, and what one run leaves for the next.
+    These are the jobs of `over_since`, and all remembered ones that this run did not ask about:
+    those of other users, and those that it left for the next run.
     """
     others = {job: ended for job, ended in remembered.items() if job not in lives}
     return others | over_since(lives, remembered, now_ms)
@@ -77,7 +79,7 @@ def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[st
 def judge(
     lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
 ) -> list[Judged]:
-    """Yields a verdict on each job below the staging root.
+    """Returns a verdict on each job below the staging root.
 
     `changed` is when anything in a job's directory changed last (Unix ms).
     """
@@ -120,10 +122,10 @@ def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
 def judge_quarantined(
     entries: Iterable[tuple[str, int]], now_ms: int, grace_ms: int
 ) -> list[Judged]:
-    """Yields a verdict on each (name, moved there at Unix ms) in the quarantine.
+    """Returns a verdict on each (name, moved there at Unix ms) in the quarantine.
 
-    QUARANTINE: its time there has to begin again, since it was moved at a time that has not come
-    yet: the clock had jumped forward then, and it would stay until that time comes.
+    QUARANTINE means that its time begins again: it was moved at a time that has not come yet, as a
+    clock had jumped forward then.
     """
     return [_judge_waiting(name, moved_ms, now_ms, grace_ms) for name, moved_ms in entries]
 
