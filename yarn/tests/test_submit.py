@@ -276,6 +276,30 @@ def test_U1_an_argument_that_is_no_path_stops_no_job(word: str, tmp_path: Path) 
     assert found is not None and found.total in (8, 16)
 
 
+@pytest.mark.parametrize("word", [f"{'x' * 300}/[a-z]", f"/{'a/' * 3000}*"])
+def test_U1_a_pattern_longer_than_any_name_stops_no_job(word: str, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"12345678")
+    (tmp_path / "user/ann").mkdir(parents=True)
+    assert find_input([word, "/in"], tmp_path, 4, home="/user/ann") == Input(8, 4)
+
+
+def test_U1_no_argument_leads_out_of_the_mount(tmp_path: Path) -> None:
+    mount = tmp_path / "lustre"
+    (mount / "in").mkdir(parents=True)
+    (tmp_path / "secret").write_bytes(b"12345678")
+    for word in ("/../secret", "/../s[a-z]cret", "in/../../../secret", "lustre:///../*"):
+        assert find_input([word], mount, 4, home="/in") is None, word
+
+
+def test_U1_what_is_no_input_is_not_looked_at_without_end(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/words").write_bytes(b"1234")
+    assert find_input(["/in"], tmp_path, 4) == Input(4, 4)
+    for number in range(10_000):
+        (tmp_path / f"in/.{number}").touch()
+    assert find_input(["/in"], tmp_path, 4) is None
+
+
 def test_U1_two_stars_are_one_to_hadoop(tmp_path: Path) -> None:
     (tmp_path / "in/day").mkdir(parents=True)
     (tmp_path / "in/words").write_bytes(b"1234")
