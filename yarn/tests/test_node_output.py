@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -140,6 +141,27 @@ def test_links_are_not_followed(disks: list[Path], capsys: pytest.CaptureFixture
     _, rows = read(disks, capsys, "ls")
     assert isinstance(rows, list)
     assert rows[0]["damage"] == "file.out: a symbolic link"
+
+
+def test_S4_another_user_hides_no_damage(
+    disks: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = output(disks[0], 1).parents[1]
+    forged = disks[0] / "usercache/aaron/appcache" / app.name
+    shutil.copytree(app, forged)
+    damaged = output(disks[0], 1) / "file.out"
+    damaged.write_bytes(bytes(damaged.stat().st_size))
+    argv = ["shuffle", "verify", JOB, "--local", str(disks[0]), "--local", str(disks[1])]
+    assert run_command(argv) == 2
+    assert f"users aaron, ann have map output of {JOB} here" in capsys.readouterr().err
+    shutil.rmtree(forged)
+    assert run_command(argv) == 3
+
+
+def test_O7_bytes_that_two_partitions_share_are_read_for_none() -> None:
+    many = [NodeSegment(0, 100, 100)] * 1000
+    with pytest.raises(Damaged, match=r"gives the same bytes of .* to several partitions"):
+        parse_index(index_of(many), 100)
 
 
 @given(

@@ -30,6 +30,8 @@ _MOST_PARTITIONS = 1_000_000
 _LARGEST_INDEX = _MOST_PARTITIONS * _ENTRY.size + _SUM.size
 _READ_BYTES = 4 << 20
 _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
+# Of usercache/USER/appcache/APPLICATION/output/ATTEMPT/file.out.
+_USER_LEVEL = 4
 
 
 @dataclass(frozen=True)
@@ -92,24 +94,34 @@ def parse_index(data: bytes, file_bytes: int) -> tuple[NodeSegment, ...]:
         end = segment.start + segment.stored_bytes
         if min(segment.start, segment.raw_bytes, segment.stored_bytes) < 0 or end > file_bytes:
             raise Damaged(f"{INDEX}: names bytes that {DATA} does not have")
+    # A reader of all segments would otherwise read the file once for each of them.
+    if sum(segment.stored_bytes for segment in found) > file_bytes:
+        raise Damaged(f"{INDEX}: gives the same bytes of {DATA} to several partitions")
     return found
 
 
 def node_attempts(job: str, local_dirs: Sequence[Path]) -> list[NodeAttempt]:
     """Returns the map attempts of a job with output in a node's local directories, by name.
 
-    Raises BadInput where there is none, VasError where a disk fails. The two files of an attempt
-    may lie on two disks.
+    Raises BadInput where there is none, or where it lies in the directories of several users:
+    each user can make such files in its own. Raises VasError where a disk fails. The two files of
+    an attempt may lie on two disks.
     """
     files: dict[str, dict[str, Path]] = {}
+    users: set[str] = set()
     application = job_id(job).replace("job_", "application_", 1)
     for local in local_dirs:
         for path in _outputs(local.resolve(), application):
+            users.add(path.parents[_USER_LEVEL].name)
             files.setdefault(path.parent.name, {}).setdefault(path.name, path)
+    where = ", ".join(map(str, local_dirs))
     if not files:
-        where = ", ".join(map(str, local_dirs))
         hint = "it is removed when the job ends; ask on the node where the map ran, as its user"
         raise BadInput(f"no map output of {job} on this node", where=where, hint=hint)
+    if len(users) > 1:
+        what = f"users {', '.join(map(shown, sorted(users)))} have map output of {job} here"
+        hint = "a job has one user: ask as the job's user, who enters no other's directory"
+        raise BadInput(what, where=where, hint=hint)
     return [_attempt(name, found) for name, found in sorted(files.items())]
 
 
