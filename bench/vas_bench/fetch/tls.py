@@ -19,12 +19,15 @@ def make_tls(directory: Path, java_home: Path) -> None:
     """
     directory.mkdir(mode=0o700)
     password = secrets.token_hex(16)
+    # On a command line it would be in the list of processes, and in the message of an error.
+    secret = directory / "password"
+    secret.write_text(password + "\n")
     keys, trusted = directory / "keys.p12", directory / "trusted.p12"
     certificate = directory / "certificate.pem"
     keytool: list[str | Path] = [
         java_home / "bin/keytool",
-        "-storepass",
-        password,
+        "-storepass:file",
+        secret,
         "-storetype",
         "PKCS12",
     ]
