@@ -44,6 +44,17 @@ def test_S6_only_the_library_of_that_name_and_kind_is_found() -> None:
     assert finding.component == components[0]
 
 
+def test_S6_the_end_of_life_of_jetty_9_is_named_with_its_source() -> None:
+    jars = ["jetty-server-9.4.58.v20250814.jar", "jetty-http-9.4.58.v20250814.jar"]
+    found = audit(list(file_components(jars)), read_advisories())
+    (end,) = [each.advisory for each in found if "end of life" in each.advisory.identifier]
+    assert "https://github.com/jetty/jetty.project/issues/7958" in end.identifier
+    assert {each.advisory.identifier for each in found} >= {"CVE-2026-2332", "CVE-2025-11143"}
+    assert all("Hadoop 3.5 needs Jetty 9.4" in each.advisory.accepted for each in found)
+    newer = ["jetty-server-12.0.39.jar", "jetty-http-12.0.39.jar"]
+    assert audit(list(file_components(newer)), read_advisories()) == []
+
+
 def test_S6_the_lock_of_nodes_is_free_of_known_holes_and_every_line_has_a_hash() -> None:
     text = NODE_LOCK.read_text()
     libraries = list(locked_libraries(text))
