@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from vas_ansible import audit as module
-from vas_ansible.audit import Advisory, audit, is_older, locked_libraries, read_advisories
+from vas_ansible.audit import (
+    CRATES_LOCK,
+    Advisory,
+    audit,
+    is_older,
+    locked_crates,
+    locked_libraries,
+    read_advisories,
+)
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.sbom import SbomComponent, file_components
@@ -62,6 +70,23 @@ def test_S6_the_lock_of_nodes_is_free_of_known_holes_and_every_line_has_a_hash()
     assert audit(libraries, read_advisories()) == []
     blocks = text.replace("\\\n", "").splitlines()
     assert all("--hash=sha256:" in block for block in blocks if block)
+
+
+def test_S6_the_crates_of_the_daemon_are_compared_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    crates = list(locked_crates(CRATES_LOCK.read_text()))
+    assert {"rustix", "hmac", "sha2"} <= {crate.name for crate in crates}
+    assert "vas-shuffled" not in {crate.name for crate in crates}
+    monkeypatch.setattr(module, "find_hadoop", lambda: tmp_path)
+    monkeypatch.setattr(module, "find_plugins", lambda: tmp_path / "vas-yarn-plugins-0.1.0.jar")
+    assert set(crates) <= set(module.components_of_nodes())
+    assert audit(crates, read_advisories()) == []
+    older = CRATES_LOCK.read_text().replace(
+        'name = "rustix"\nversion = "1', 'name = "rustix"\nversion = "0'
+    )
+    (finding,) = audit(list(locked_crates(older)), read_advisories())
+    assert finding.advisory.identifier == "GHSA-c827-hfw6-qwvm"
 
 
 def test_S6_a_library_with_a_hole_ends_the_audit_with_status_1(

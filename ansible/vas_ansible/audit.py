@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
 from vas_core.reading import read_limited
+from vas_core.repository import REPOSITORY
 from vas_core.sbom import SbomComponent, file_components
 from vas_core.wheels import NODE_LOCK
 from vas_yarn.jars import find_hadoop, find_plugins
 
+CRATES_LOCK = REPOSITORY / "shuffled/Cargo.lock"
 ADVISORIES = NODE_LOCK.with_name("advisories.tsv")
 _MOST_BYTES = 16 << 20
 _LOCKED = re.compile(r"([\w.-]+)==([^ ;\\]+)")
@@ -69,12 +72,13 @@ def _text(path: Path) -> str:
 
 
 def components_of_nodes() -> list[SbomComponent]:
-    """Lists Hadoop's jars, the plugins' jar and the locked Python libraries.
+    """Lists Hadoop's jars, the plugins' jar, the locked Python libraries and vas-shuffled's crates.
 
     Raises NotHere before a build.
     """
     jars = [file.name for file in (*find_hadoop().glob("*.jar"), find_plugins())]
-    return sorted({*file_components(jars), *locked_libraries(NODE_LOCK.read_text())})
+    locked = (*locked_libraries(NODE_LOCK.read_text()), *locked_crates(CRATES_LOCK.read_text()))
+    return sorted({*file_components(jars), *locked})
 
 
 def locked_libraries(lock: str) -> Iterator[SbomComponent]:
@@ -82,6 +86,13 @@ def locked_libraries(lock: str) -> Iterator[SbomComponent]:
     for line in lock.splitlines():
         if found := _LOCKED.match(line):
             yield SbomComponent("pypi", found[1], found[2])
+
+
+def locked_crates(lock: str) -> Iterator[SbomComponent]:
+    """Yields the crates that Cargo's lock file brings from a registry."""
+    for package in tomllib.loads(lock)["package"]:
+        if "source" in package:
+            yield SbomComponent("cargo", package["name"], package["version"])
 
 
 def audit(

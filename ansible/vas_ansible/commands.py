@@ -93,8 +93,9 @@ def hadoop(file: Path) -> None:
 def audit_command(advisories: Path, as_json: bool) -> None:
     """Compare the libraries on nodes with the list of known vulnerabilities.
 
-    Covers Hadoop's jars, the plugins' jar and the locked Python libraries. Status 1 if one has a
-    vulnerability that the list does not accept. Uses no network.
+    Covers Hadoop's jars, the plugins' jar, the locked Python libraries and the crates of
+    vas-shuffled. Status 1 if one has a vulnerability that the list does not accept. Uses no
+    network.
 
     \b
     Example: vas build && vas provision audit

@@ -17,7 +17,8 @@ _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*\.whl")
 
 @dataclass(frozen=True, order=True)
 class SbomComponent:
-    """A library or package; `kind` is the type of its package URL: deb, rpm, maven or pypi."""
+    """A library or package; `kind` is the type of its package URL: deb, rpm, maven, pypi
+    or cargo."""
 
     kind: str
     name: str
