@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from vas_core.errors import VasError
+from vas_core.predictable_names import JANITOR
 from vas_yarn.resourcemanager import ActiveResourceManager, ApplicationLife, Doubt
 from vas_yarn.shuffle.janitor.removal import Strange
 from vas_yarn.shuffle.janitor.rule import (
@@ -60,7 +61,7 @@ def sweep(
     run = _Run(store, manager, clock, dry_run, store.remembered())
     for user in store.users():
         yield from run.of_user(user)
-    run.forget_others()
+    yield from run.forget_others()
 
 
 @dataclass
@@ -82,17 +83,17 @@ class _Run:
         directories = [entry for entry in user.entries if isinstance(entry, JobDirectory)]
         lives = {d.job: self.manager.life(_application(d.job)) for d in directories}
         before = dict(self.remembered)
-        self._remember(learned(lives, before, self.clock.now_ms), before)
+        yield from self._remember(learned(lives, before, self.clock.now_ms), before)
         for found in directories:
             yield self._of_job(found, lives[found.job], before)
         for waiting in user.entries:
             if isinstance(waiting, Quarantined):
                 yield self._of_quarantine(waiting)
 
-    def forget_others(self) -> None:
+    def forget_others(self) -> Iterator[SweepRow]:
         """Forgets the jobs of which nothing is left."""
         left = {job: ended for job, ended in self.remembered.items() if job in self.seen}
-        self._remember(left, self.remembered)
+        yield from self._remember(left, self.remembered)
 
     def _of_job(
         self, found: JobDirectory, life: ApplicationLife | Doubt | None, before: dict[str, int]
@@ -122,10 +123,18 @@ class _Run:
         action = delete if judged.verdict is JanitorDecision.DELETE else begin_again
         return _act(waiting.where, judged, self.dry_run, action)
 
-    def _remember(self, over: dict[str, int], before: dict[str, int]) -> None:
-        if not self.dry_run and over != before:
-            self.store.remember(over)
+    def _remember(self, over: dict[str, int], before: dict[str, int]) -> Iterator[SweepRow]:
+        """Without a memory nobody knows how long a job is over: then nothing is removed."""
         self.remembered = over
+        if self.dry_run or over == before:
+            return
+        try:
+            self.store.remember(over)
+        except PermissionError as wrong:
+            # The whole of a root that a nodemap squashes: each directory has its row all the same.
+            self.dry_run = True
+            why = f"cannot be written: {wrong.strerror}; nothing is removed in this run"
+            yield SweepRow(JANITOR.of(), "refused", why, failed=True)
 
 
 def _application(job: str) -> str:
