@@ -115,6 +115,21 @@ def test_H2_a_comparator_that_never_returns_fails_the_job_within_a_bound(program
     assert_nothing_left(ran)
 
 
+def test_N6_a_job_has_as_many_counters_of_its_own_as_in_stock(program: Program) -> None:
+    """112 counters in 47 groups: with two of input and output formats and six of stock's fetchers,
+    in three groups, that is all of Hadoop's bounds of 120 and 50.
+
+    Right: both jobs succeed; a counter more than the site allows fails the job with its reason.
+    """
+    lines = words(60, 3)
+    program.write("counting", a=lines)
+    stock, ours = both(program, "counting", {"attack.counters": 112, "attack.groups": 47})
+    assert stock.lines() == ours.lines() == digests(lines)
+    ran = program.run("counting", conf={"attack.counters": 139, "mapreduce.map.maxattempts": 1})
+    assert ran.status == 1
+    assert "Too many counters: 139 max=138" in ran.attempts()["m_000000_0"].error
+
+
 def test_what_is_refused_and_swallowed_costs_nothing_else(program: Program) -> None:
     """Nulls, partitions out of range, keys and values that fail half written (3 MiB into a buffer
     of 1 MiB), a value that cannot be read at first: mapper and reducer catch that and go on.

@@ -19,6 +19,10 @@ _FILES = {
     "yarn-site.xml": ("yarn.",),
 }
 
+# What VAS's shuffle and its warm containers count, in two groups, beyond Hadoop's bounds for a job.
+_VAS_COUNTERS, _HADOOPS_MOST_COUNTERS = 18, 120
+_VAS_GROUPS, _HADOOPS_MOST_GROUPS = 2, 50
+
 _QUEUES_HAVE_USERS = {
     # Without this YARN asks no list.
     "yarn.acl.enable": "true",
@@ -39,6 +43,10 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         "vas.cluster.file": str(cluster_file),
         # `vas job locality` reads a job's own file there, as the job's owner.
         "vas.placement.log-directory": f"{cluster.lustre.mount}/yarn/placement",
+        # A job has as many of its own as without VAS. Masters, clients and the history server take
+        # both bounds from the site's files alone, tasks from the job's.
+        "mapreduce.job.counters.max": str(_HADOOPS_MOST_COUNTERS + _VAS_COUNTERS),
+        "mapreduce.job.counters.groups.max": str(_HADOOPS_MOST_GROUPS + _VAS_GROUPS),
         "net.topology.node.switch.mapping.impl": "org.vas.scheduler.VasSwitchMapping",
         "yarn.resourcemanager.hostname": cluster.yarn.resourcemanager.name,
         "yarn.resourcemanager.application-master-service.processors": (

@@ -24,7 +24,8 @@ public final class Attack extends Configured implements Tool {
       "crimes", Crimes::prepare,
       "linked", Linked::prepare,
       "lines", Lines::prepare,
-      "large", Large::prepare);
+      "large", Large::prepare,
+      "counting", Counting::prepare);
 
   public static void main(String[] args) throws Exception {
     System.exit(ToolRunner.run(new Attack(), args));
