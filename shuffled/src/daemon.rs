@@ -114,17 +114,15 @@ fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<
             skip_line(input)?;
         }
         let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
-        // A job that is told again may have other files, or another secret.
         let order = parse_order(text);
-        if let Ok(Order::Add(job)) = &order {
-            outputs.forget_job(job.key);
-        }
-        let removed = if let Ok(Order::Remove(key)) = &order { Some(*key) } else { None };
+        let told = order.as_ref().ok().map(Order::key);
         if let Err(why) = order.and_then(|order| jobs.obey(order)) {
             eprintln!("vas-shuffled: standard input: {why}");
         }
         line.fill(0);
-        if let Some(key) = removed {
+        // A job that is told again may have other files, or another user. After the order: what is opened
+        // from here on is the new job's, and `Supplier::output` closes what was opened meanwhile.
+        if let Some(key) = told {
             outputs.forget_job(key);
         }
     }

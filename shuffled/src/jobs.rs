@@ -36,6 +36,16 @@ pub enum Order {
     Remove(JobKey),
 }
 
+impl Order {
+    /// Returns the job that it is about.
+    pub fn key(&self) -> JobKey {
+        match self {
+            Order::Add(job) => job.key,
+            Order::Remove(key) => *key,
+        }
+    }
+}
+
 /// Reads `add APPLICATION USER UID SECRET` or `remove APPLICATION`, the secret in hexadecimal.
 /// An error never holds a part of the line, which may be the secret.
 pub fn parse_order(line: &str) -> Result<Order, &'static str> {
@@ -86,6 +96,11 @@ impl Jobs {
 
     pub fn get(&self, key: JobKey) -> Option<Arc<Job>> {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned()
+    }
+
+    /// Returns whether a job is served as it was told: not over, and not told anew in other words.
+    pub fn serves(&self, job: &Job) -> bool {
+        self.get(job.key).is_some_and(|now| std::ptr::eq(Arc::as_ptr(&now), job))
     }
 
     pub fn count(&self) -> usize {

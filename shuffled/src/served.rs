@@ -191,7 +191,7 @@ impl Served<'_> {
     }
 
     fn submit(&self, job: &Job, id: u64, request: &Request, session: &Arc<Session>) -> Result<(), Refused> {
-        let output = self.supplier.outputs.get(job, request.map)?;
+        let output = self.supplier.output(job, request.map)?;
         let sick = |error: io::Error| Refused::new(Refusal::Sick, format!("{}: {error}", request.map));
         let disk = self.supplier.disk(output.device).map_err(sick)?;
         let answer = (id, Arc::clone(session), self.link.clone());

@@ -7,7 +7,7 @@
 use crate::budget::{Budget, Reserved};
 use crate::door::{Door, Limits};
 use crate::groups::{Groups, Range};
-use crate::jobs::Jobs;
+use crate::jobs::{Job, Jobs};
 use crate::look::Look;
 use crate::metrics::Metrics;
 use crate::names::{JobKey, MapAttempt};
@@ -196,6 +196,17 @@ impl Supplier {
         }
     }
 
+    /// Returns a map's output. One whose job ends while it is being opened is closed again: it would stay
+    /// open, with its bytes on the disk, or be there for another user of the job's number.
+    pub fn output(&self, job: &Job, map: MapAttempt) -> Result<Arc<Output>, Refused> {
+        let output = self.outputs.get(job, map)?;
+        if self.jobs.serves(job) {
+            return Ok(output);
+        }
+        self.outputs.forget_job(job.key);
+        Err(Refused::new(Refusal::NotAllowed, "the job is over here"))
+    }
+
     /// Returns a device with its threads.
     pub fn disk(self: &Arc<Self>, device: u64) -> io::Result<Arc<Disk>> {
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,5 +320,43 @@ impl Supplier {
             self.outputs.forget(|other| other == name);
         }
         (link, Answer::new(id, Message::Refused(refused), Some(session)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::Order;
+    use crate::testing::site::{attempt, job, own_uid, Site, JOB};
+    use std::fs;
+
+    #[test]
+    fn an_output_whose_job_ends_while_it_is_opened_stays_not_open() {
+        let site = Site::new();
+        site.write(0, &[vec![7; 1000]]);
+        let jobs = Arc::new(Jobs::default());
+        let supplier = Supplier::new(
+            Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs())), Arc::default(),
+            Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(),
+        );
+        let is_open = || {
+            let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+            open.filter_map(|each| fs::read_link(each.path()).ok()).any(|path| path.starts_with(&site.root))
+        };
+        let served = |secret: &[u8]| {
+            jobs.obey(Order::Add(job(secret, own_uid()))).unwrap();
+            jobs.get(JOB).unwrap()
+        };
+        let first = served(b"first");
+        assert!(supplier.output(&first, attempt(0)).is_ok() && is_open());
+        supplier.outputs.forget_job(JOB);
+        // As a request that came just before the job's end, or before it was told in other words.
+        jobs.obey(Order::Remove(JOB)).unwrap();
+        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, Refusal::NotAllowed);
+        assert!(!is_open());
+        let second = served(b"second");
+        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, Refusal::NotAllowed);
+        assert!(!is_open());
+        assert!(supplier.output(&second, attempt(0)).is_ok());
     }
 }
