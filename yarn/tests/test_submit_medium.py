@@ -13,7 +13,13 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TAGS_KEY, TLS_KEY
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
-from vas_yarn.submit.medium import SERVICE, SERVICE_KEY, as_asked, choose_medium
+from vas_yarn.submit.medium import (
+    LOCAL_COLLECTOR,
+    SERVICE,
+    SERVICE_KEY,
+    as_asked,
+    choose_medium,
+)
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
 DAEMON = {SERVICE_KEY: SERVICE, "fs.defaultFS": "hdfs://nn"}
@@ -118,10 +124,10 @@ def test_a_node_shuffle_without_daemons_is_warned_of(
 
 def test_contradictions_are_refused() -> None:
     with pytest.raises(BadInput, match="has no TLS"):
-        as_asked("node", "short", {TLS_KEY: "true"})
+        as_asked("node", "short", {TLS_KEY: "true"}, {})
     with pytest.raises(BadInput, match="profile off is stock's shuffle"):
-        as_asked("node", "off", {})
-    assert as_asked("stock", "off", {TLS_KEY: "true"}).medium == "stock"
+        as_asked("node", "off", {}, {})
+    assert as_asked("stock", "off", {TLS_KEY: "true"}, {}).medium == "stock"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +150,31 @@ def test_lint_knows_the_medium(site: Path, capsys: pytest.CaptureFixture[str]) -
     assert run_command([*argv, f"-D{MERGE_KEY}={NODE_SHUFFLE[MERGE_KEY]}", "/in"]) == 0
     warned = capsys.readouterr().err
     assert "mapreduce.shuffle.ssl.enabled is true, and vas-shuffled has no TLS: reducers" in warned
+
+
+@pytest.mark.parametrize(
+    ("medium", "key", "value"),
+    [
+        ("node", COLLECTOR_KEY, SHUFFLE[COLLECTOR_KEY]),
+        ("stock", COLLECTOR_KEY, SHUFFLE[COLLECTOR_KEY]),
+        ("lustre", COLLECTOR_KEY, STOCK_SHUFFLE[COLLECTOR_KEY]),
+        ("lustre", COLLECTOR_KEY, LOCAL_COLLECTOR),
+        ("stock", MERGE_KEY, NODE_SHUFFLE[MERGE_KEY]),
+        ("lustre", MERGE_KEY, STOCK_SHUFFLE[MERGE_KEY]),
+        ("node", SWITCH_KEY, "false"),
+        ("stock", SWITCH_KEY, "true"),
+    ],
+)
+def test_no_job_writes_to_one_medium_and_reads_another(
+    site: Path, capsys: pytest.CaptureFixture[str], medium: str, key: str, value: str
+) -> None:
+    words = ["--shuffle", medium, "--dry-run", str(site / "my.jar"), "org.Main", "-D"]
+    assert run_command(["submit", *words, f"{key}={value}", "/in"]) == 2
+    assert f"{key}={value} is of another medium" in capsys.readouterr().err
+
+
+def test_what_is_of_the_same_medium_may_be_said_twice() -> None:
+    for medium, said in (("node", NODE_SHUFFLE), ("stock", STOCK_SHUFFLE), ("lustre", SHUFFLE)):
+        assert as_asked(medium, "short", {}, said).medium == medium
+    assert as_asked("node", "short", {}, {COLLECTOR_KEY: LOCAL_COLLECTOR}).medium == "node"
+    assert as_asked("stock", "short", {}, {SWITCH_KEY: "false"}).medium == "stock"

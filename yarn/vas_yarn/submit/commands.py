@@ -154,7 +154,7 @@ def _prepare(
         mount = cluster.lustre.mount if cluster else None
         medium = choose_medium(choice.profile, site, conf | dict(job.options), mount)
     else:
-        medium = as_asked(shuffle, choice.profile, asked)
+        medium = as_asked(shuffle, choice.profile, asked, conf | dict(job.options))
     made = plan(job, choice.profile, site, conf, medium.switches(asked))
     program = next(filter(shutil.which, _programs()), None)
     if program is None and not dry_run:

@@ -16,6 +16,8 @@ Medium = Literal["lustre", "node", "stock"]
 MEDIA: tuple[Medium, ...] = get_args(Medium)
 SERVICE_KEY = "yarn.nodemanager.aux-services.mapreduce_shuffle.class"
 SERVICE = "org.vas.shuffle.node.DaemonShuffleHandler"
+# Of stock's files on the nodes' disks, as stock's own collector.
+LOCAL_COLLECTOR = "org.vas.shuffle.map.LocalCollector"
 _STAGING_KEY = "yarn.app.mapreduce.am.staging-dir"
 _LOCAL_STAGING_KEY = "vas.shuffle.local-staging"
 _PROPERTIES = {"lustre": SHUFFLE, "node": NODE_SHUFFLE, "stock": STOCK_SHUFFLE}
@@ -38,12 +40,17 @@ class MediumChoice:
         return found
 
 
-def as_asked(medium: Medium, profile: str, site: Mapping[str, str]) -> MediumChoice:
-    """Returns the medium that the user named.
+def as_asked(
+    medium: Medium, profile: str, site: Mapping[str, str], user: Mapping[str, str]
+) -> MediumChoice:
+    """Returns the medium that the user named; `user` holds the properties of `-D` and `--conf`.
 
-    Raises BadInput where the profile is `off` and the medium is not stock's, and for `node` where
-    the site demands TLS.
+    Raises BadInput where one of those properties selects another medium, or the profile is `off`
+    and the medium is not stock's, and for `node` where the site demands TLS.
     """
+    if key := _other_medium(medium, user):
+        what = f"{key}={user[key]} is of another medium: maps would write where no reducer reads"
+        raise BadInput(what, where=f"--shuffle {medium}", hint="leave out one of the two")
     if profile == "off" and medium != "stock":
         what = "profile off is stock's shuffle"
         raise BadInput(what, where=f"--shuffle {medium}", hint="leave out --profile off")
@@ -51,6 +58,21 @@ def as_asked(medium: Medium, profile: str, site: Mapping[str, str]) -> MediumCho
         what = f"{TLS_KEY} is true, and vas-shuffled has no TLS"
         raise BadInput(what, where="--shuffle node", hint="say --shuffle lustre or stock")
     return MediumChoice(medium, "as asked")
+
+
+def _other_medium(medium: Medium, user: Mapping[str, str]) -> str | None:
+    """The key by which the user's properties select another medium than this one."""
+    if SWITCH_KEY in user and is_off(as_mapping(user)) != (medium == "stock"):
+        return SWITCH_KEY
+    # A class of the user's own reads what it reads.
+    others = {each[MERGE_KEY] for each in _PROPERTIES.values()} - {_PROPERTIES[medium][MERGE_KEY]}
+    if user.get(MERGE_KEY, "").strip() in others:
+        return MERGE_KEY
+    collector = user.get(COLLECTOR_KEY, "")
+    if medium != "lustre" and SHUFFLE[COLLECTOR_KEY] in collector:
+        return COLLECTOR_KEY
+    is_stocks = collector.strip() in (STOCK_SHUFFLE[COLLECTOR_KEY], LOCAL_COLLECTOR)
+    return COLLECTOR_KEY if medium == "lustre" and is_stocks else None
 
 
 def choose_medium(
