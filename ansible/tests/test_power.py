@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,7 +79,8 @@ def qemu(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(["/bin/sh", *argv], start_new_session=True)
     (tmp_path / "vm1.pid").write_text(f"{process.pid}\n")
     yield process
-    os.killpg(process.pid, 9)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, 9)
     process.wait()
 
 
@@ -149,6 +152,28 @@ def test_H5_no_process_but_the_guest_s_own_is_killed(
     assert made.running() == []
     assert power.act(made, "cut", 1) == ([], {})
     assert qemu.poll() is None
+
+
+# It ends the guest's QEMU, whose number is free then, and says that something else went wrong.
+_ENDS_AND_COMPLAINS = """#!/bin/sh
+[ "$2" = destroy ] || exit 0
+pid=$(cat "$GUESTS/../vm1.pid")
+kill -9 "$pid"
+while [ -e "/proc/$pid" ]; do sleep 0.05; done
+echo "error: cannot acquire state change lock" >&2
+exit 1
+"""
+
+
+def test_H5_a_guest_that_ends_while_virsh_is_asked_is_not_killed_again(
+    guests: Path, tmp_path: Path, qemu: subprocess.Popen[bytes]
+) -> None:
+    virsh(tmp_path, _ENDS_AND_COMPLAINS)
+    threading.Thread(target=qemu.wait, daemon=True).start()
+    made = named(tmp_path, "vm1")
+    assert made.pid("vm1") == qemu.pid
+    made.cut("vm1")
+    assert made.pid("vm1") is None
 
 
 def test_guests_do_not_start_with_the_server(guests: Path, tmp_path: Path) -> None:

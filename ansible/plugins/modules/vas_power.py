@@ -190,6 +190,8 @@ class Guests:
             return
         if pid is None:
             raise OSError(f"{said}; and the pid file names no running QEMU")
+        if self.pid(name) != pid:
+            return  # It ended while virsh was waited for: the number may be another process's now.
         os.kill(pid, signal.SIGKILL)
         end = time.monotonic() + _END_SECONDS
         while self.pid(name) == pid:
