@@ -79,6 +79,23 @@ def test_ctrl_c_in_a_first_run_is_one_word_and_the_next_run_begins_again(
     assert debian.vas("demo").stdout == "ran: demo, as ./vas\n"
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [("flock", ("doctor",)), ("apt-get", ("--yes", "route", "calibrate")), ("find", ("demo",))],
+)
+def test_ctrl_c_at_any_other_time_is_one_word_too(
+    program: str, words: tuple[str, ...], debian: ScriptClone
+) -> None:
+    """While another ./vas builds, packages are installed, or sources are compared."""
+    assert debian.vas("demo").returncode == 0
+    debian.lacks(program, "iperf3")
+    debian.program(program, _BUSY)
+    with (debian.clone / "pyproject.toml").open("a") as settings:
+        settings.write("# changed\n" if program == "flock" else "")
+    status, stderr = debian.interrupted(*words, after="busy")
+    assert (status, stderr.splitlines()[-1]) == (130, "vas: interrupted")
+
+
 def test_what_the_installer_says_is_seen_when_it_fails(debian: ScriptClone) -> None:
     says = PYTHON.replace("[ -z", "echo no such hash; [ -z").replace("{version}", "11")
     debian.program("python3.11", says)
