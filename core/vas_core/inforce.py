@@ -68,6 +68,9 @@ class InForce(Generic[Told]):
     ) -> None:
         self.load, self._files, self._kept = load, files, kept
         self._metrics, self._reloads, self._log = metrics, reloads, log
+        # A count that begins with its first event has no increase that an alert could see.
+        for result in ("done", "refused", "kept"):
+            reloads.labels(result)
         self.is_current = False
         """Whether what is in force is what is on disk."""
         self._stamps: list[object] = []

@@ -20,7 +20,7 @@ from vas_affinity.daemon.decide import (
 from vas_affinity.daemon.disturbances import Disturbances
 from vas_affinity.daemon.inputs import DaemonInputs
 from vas_affinity.daemon.load import Load
-from vas_affinity.daemon.metrics import AffinityMetrics
+from vas_affinity.daemon.metrics import AffinityMetrics, FailurePlace
 from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.saved_state import check_state, read_state, write_state
 from vas_affinity.daemon.settings import AffinitySettings
@@ -89,7 +89,7 @@ class AffinityDaemon:
             decision = decide(self._state, self._observe(now), self._config.settings)
             self._act(decision)
         except Exception as wrong:
-            self._metrics.failures.labels("step").inc()
+            self._metrics.failures.labels(FailurePlace.STEP).inc()
             trace = None if isinstance(wrong, VasError | OSError) else wrong
             log.error("failed", extra={"what": str(wrong)}, exc_info=trace)
 
@@ -124,7 +124,7 @@ class AffinityDaemon:
         try:
             return self._config.planner.offer(self._state, now)
         except VasError as wrong:
-            self._metrics.failures.labels("planner").inc()
+            self._metrics.failures.labels(FailurePlace.PLANNER).inc()
             log.error("no plan", extra={"what": str(wrong)})
             return None
 
@@ -134,7 +134,7 @@ class AffinityDaemon:
         try:
             value = self._meter.read(now)
         except VasError as wrong:
-            self._metrics.failures.labels("valve").inc()
+            self._metrics.failures.labels(FailurePlace.VALVE).inc()
             log.error("no metric", extra={"what": str(wrong)})
             return None
         self._metrics.valve.set(float("nan") if value is None else value)
@@ -166,7 +166,7 @@ class AffinityDaemon:
         log.warning(decision.action.value, extra=extra)
         for result in results:
             if result.verdict in (ApplyOutcome.FAILED, ApplyOutcome.DIFFERENT):
-                self._metrics.failures.labels("value").inc()
+                self._metrics.failures.labels(FailurePlace.VALUE).inc()
                 log.error(result.verdict.value, extra={"what": result.what, "why": result.why})
 
     def _first_state(self) -> DaemonState:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_core.inforce import InForceMetrics
+
+
+class FailurePlace(StrEnum):
+    """The part of the daemon that failed, or a value of the plan that could not be set."""
+
+    STEP = "step"
+    PLANNER = "planner"
+    VALVE = "valve"
+    VALUE = "value"
 
 
 class AffinityMetrics:
@@ -46,6 +56,9 @@ class AffinityMetrics:
         self.failures = Counter(
             "vas_affinity_failures", "Failures, by their place", ["of"], registry=registry
         )
+        # A count that begins with its first event has no increase that an alert could see.
+        for place in FailurePlace:
+            self.failures.labels(place)
         self.reloads = Counter(
             "vas_affinity_reloads", "Readings of plan and settings", ["result"], registry=registry
         )

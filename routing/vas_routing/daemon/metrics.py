@@ -5,6 +5,8 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from vas_core.inforce import InForceMetrics
+from vas_routing.daemon.detector import SwitchCause
+from vas_routing.daemon.trust import Refusal
 from vas_routing.links import Leg, PathState
 
 _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
@@ -81,6 +83,9 @@ class RouteMetrics:
             ["reason"],
             registry=registry,
         )
+        # A count that begins with its first event has no increase that an alert could see.
+        for refusal in Refusal:
+            self.refused.labels(refusal)
         self.signed = Gauge(
             "vas_route_probes_signed", "1 if probes are signed by the site's key", registry=registry
         )
@@ -95,6 +100,12 @@ class RouteMetrics:
         """Records how many of the probes' sockets are open, and how many should be."""
         self._sockets.set(opened)
         self._legs.set(expected)
+
+    def expect_switches(self, path: str) -> None:
+        """Counts 0 switches of a path by each cause, so that its first switch is an increase."""
+        for cause in SwitchCause:
+            to = PathState.UP if cause is SwitchCause.RECOVERED else PathState.DOWN
+            self.switches.labels(path, to, cause)
 
     def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
         """Records the round-trip time of a peer's answer by a leg, in seconds."""

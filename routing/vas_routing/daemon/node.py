@@ -283,7 +283,7 @@ class LiveNode:
 
     def _note(self, peer: str | None, now: float) -> None:
         path = self.detector.path(peer)
-        name = f"virtio to {peer}" if peer else "sriov"
+        name = _name_of(peer)
         outage = self.detector.silence(peer, now) if path.state is PathState.DOWN else None
         self._resources.metrics.switches.labels(name, path.state, path.cause).inc()
         if outage is not None and path.cause is not SwitchCause.DRAINED:
@@ -297,7 +297,14 @@ class LiveNode:
         metrics, links = self._resources.metrics, self.links()
         by_virtio = {str(route.destination.network_address) for route in desired.routes}
         metrics.observe_path(Leg.SRIOV, "", links.sriov)
+        for name in (None, *(peer.name for peer in self.here.peers)):
+            metrics.expect_switches(_name_of(name))
         for peer in self.here.peers:
             metrics.observe_path(Leg.VIRTIO, peer.name, links.virtio[peer.name])
             used = Leg.VIRTIO if str(peer.address) in by_virtio else Leg.SRIOV
             metrics.observe_use(peer.name, used)
+
+
+def _name_of(peer: str | None) -> str:
+    """Returns what the log and the metrics call the path to a peer; None is the SR-IOV leg."""
+    return f"virtio to {peer}" if peer else "sriov"
