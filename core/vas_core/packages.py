@@ -34,6 +34,7 @@ _NEEDED_FOR = {
     "uefi": "image check",
     "firewall": "test",
     "kerberos": "test --all",
+    "alerts": "test --ci, test --all",
     "a2av": "a2av, test",
     "mpi": "a2av build, verify, tune, demo",
     "simgrid": "a2av bench, sort",
