@@ -210,7 +210,7 @@ def test_the_cases_have_the_labels_of_the_daemons() -> None:
     families = [*routes.registry.collect(), *AffinityMetrics().registry.collect()]
     known = {sample.name: set(sample.labels) for found in families for sample in found.samples}
     for name, labels in (
-        re.fullmatch(r"(\w+){(.*)}", series).groups()  # type: ignore[union-attr]
+        re.fullmatch(r"(\w+){(.*)}", series).groups()
         for case in CASES
         for series in case.changing | case.steady
     ):

@@ -80,7 +80,7 @@ def write_files(directory: Path, daemons: int) -> Path:
     settings = yaml.safe_load((directory / "scrape.yml").read_text())
     settings["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     lustre = {"job_name": "lustre", "metrics_path": "/job"}
-    lustre["static_configs"] = [{"targets": [f"127.0.0.1:{daemons}"]}]  # type: ignore[assignment]
+    lustre["static_configs"] = [{"targets": [f"127.0.0.1:{daemons}"]}]
     settings["scrape_configs"].append(lustre)
     file = directory / "prometheus.yml"
     file.write_text(yaml.safe_dump(settings))
@@ -142,7 +142,7 @@ def test_a_daemon_has_the_site_s_names(prometheus: Prometheus) -> None:
 
 def test_every_rule_is_evaluated_without_an_error(prometheus: Prometheus) -> None:
     def health() -> dict[str, str]:
-        (group,) = prometheus.get("rules")["groups"]  # type: ignore[misc]
+        (group,) = prometheus.get("rules")["groups"]
         return {rule["name"]: rule["health"] for rule in group["rules"]}
 
     found = poll(health, lambda each: "unknown" not in each.values(), 30, "rules evaluated")
