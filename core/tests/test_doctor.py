@@ -69,7 +69,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_guests = {"virsh", "libvirtd", "virt-qemu-run", "qemu-system-x86_64", "xmllint"}
     firmware = "file /usr/share/OVMF/OVMF_CODE_4M.fd"
     of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
-    of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit"}
+    of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit", "promtool"}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images | of_networks
     of_mpi = {"gcc", "make", "c math.h", "mpiexec.openmpi", "mpiexec.mpich", "smpirun"}
     of_mpi |= {"file /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h"}
