@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from getpass import getuser
@@ -30,6 +31,7 @@ from vas_yarn.site_files import (
     read_xml,
     site_properties,
 )
+from vas_yarn.submit.ending import run_and_lead_on
 from vas_yarn.submit.entry import find_entry
 from vas_yarn.submit.inputs import find_input
 from vas_yarn.submit.medium import (
@@ -139,7 +141,9 @@ def submit(
         else:
             click.echo(shlex.join(found.argv))
         return ExitStatus.DONE
-    return _run_and_describe(found) if as_json else _become(found.argv)
+    if as_json:
+        return _run_and_describe(found)
+    return run_and_lead_on(found.argv) if sys.stderr.isatty() else _become(found.argv)
 
 
 def _prepare(
