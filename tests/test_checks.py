@@ -13,6 +13,9 @@ from vas_core.process import run
 from vas_core.repository import REPOSITORY
 from vas_tests.checks import Extent, SuiteCheck, chosen_checks, other_hadoops, run_checks
 
+# Which checks there are depends on the compilers of this machine: each is asked for its version.
+pytestmark = pytest.mark.machine
+
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
     assert run_command(["test", "--list", *options]) == 0
@@ -40,7 +43,6 @@ def test_the_fast_run_has_java_and_no_daemon() -> None:
 
 
 @pytest.mark.unhurried
-@pytest.mark.machine
 def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
     for name in ("vas", ".ci", "core/bootstrap"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,6 @@ def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.unhurried
-@pytest.mark.machine
 def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     """The file of tests is made here: the project's own conftest.py counts for it, too."""
     file = tmp_path / "test_made.py"
@@ -91,7 +92,6 @@ def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.unhurried
-@pytest.mark.machine
 def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
     file = tmp_path / "test_made.py"
     file.write_text("def test_in_it(lab): pass\n\ndef test_beside_it(tmp_path): pass\n")
@@ -103,7 +103,6 @@ def test_a_test_with_the_shared_lab_is_marked(tmp_path: Path) -> None:
 
 
 @pytest.mark.unhurried
-@pytest.mark.machine
 def test_files_without_a_slow_test_are_not_imported_for_slow_tests(tmp_path: Path) -> None:
     (tmp_path / "test_quick.py").write_text("raise RuntimeError\n")
     slow = "import pytest\n\n@pytest.mark.slow\ndef test_slow(): pass\n"

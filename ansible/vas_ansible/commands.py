@@ -24,6 +24,7 @@ from vas_cluster import Cluster, load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
 from vas_core.errors import BadInput, VasError
+from vas_core.lazy import LazyGroup
 from vas_core.sbom import SbomComponent
 
 _file = click.argument("file", type=click.Path(path_type=Path))
@@ -37,7 +38,7 @@ def _pythons(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> t
     return given
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def provision() -> None:
     """Prepare the files that playbooks hand to nodes (docs/provisioning.md)."""
 

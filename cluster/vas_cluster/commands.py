@@ -15,6 +15,7 @@ from vas_cluster.schema import schema_text
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.files import make_directories, write_atomically
+from vas_core.lazy import LazyGroup
 from vas_core.problems import DocumentProblems
 from vas_core.table import print_table
 
@@ -23,7 +24,7 @@ _file = click.argument(
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def cluster() -> None:
     """Check and show the site's description, cluster.yaml (the PM-to-VM map)."""
 

@@ -21,13 +21,17 @@ class Later:
     help: str
 
 
+_NONE: Mapping[str, Later] = {}
+
+
 class LazyGroup(click.Group):
     """A group that knows names and help lines of commands before it imports them.
 
+    Its help shows each line whole, where click's own groups cut a line at the terminal's width.
     A test holds each line to the command's own (`core/tests/test_lazy.py`).
     """
 
-    def __init__(self, *args: Any, later: Mapping[str, Later], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, later: Mapping[str, Later] = _NONE, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._later = later
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from vas_core.lazy import LazyGroup
 from vas_layout.command.decode import decode_command
 from vas_layout.command.fix import fix
 from vas_layout.command.locality import locality
@@ -13,7 +14,7 @@ from vas_layout.command.put import put_command
 from vas_layout.command.show import show
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def layout() -> None:
     """Show, explain and set the stripe layouts of Lustre files."""
 

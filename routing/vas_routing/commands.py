@@ -12,6 +12,7 @@ import click
 from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.cli import json_option, main, note, print_json
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.lazy import LazyGroup
 from vas_core.options import dry_run
 from vas_core.root import Root
 from vas_core.table import print_table
@@ -41,7 +42,7 @@ from vas_routing.policy import place
 from vas_routing.views import lines, print_findings, words
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def route() -> None:
     """Send what is for the own host over virtio, everything else over SR-IOV."""
 

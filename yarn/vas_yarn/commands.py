@@ -14,6 +14,7 @@ import click
 from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, VasError
+from vas_core.lazy import LazyGroup
 from vas_core.repository import labs_directory
 from vas_core.shown import counted
 from vas_core.sizes import format_size
@@ -36,7 +37,7 @@ _LOGS_ARRIVE_SECONDS = 30
 _POLL_SECONDS = 1
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def job() -> None:
     """Check a job's jar, and ask what became of a job."""
 

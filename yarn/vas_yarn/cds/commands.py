@@ -8,6 +8,7 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
+from vas_core.lazy import LazyGroup
 from vas_yarn.cds.archive import (
     DEFAULT_DIRECTORY,
     EVERY_TASK,
@@ -42,7 +43,7 @@ _kind = click.option(
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def cds() -> None:
     """Make the archive of classes that cuts the start of a node's tasks."""
 

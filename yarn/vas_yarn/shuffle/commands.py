@@ -12,6 +12,7 @@ import click
 from vas_cluster import Cluster, load_site
 from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
+from vas_core.lazy import LazyGroup
 from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_core.table import print_table
@@ -45,7 +46,7 @@ _staging = click.option(
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def shuffle() -> None:
     """Look at map output, and remove what is left of it on Lustre."""
 
