@@ -200,7 +200,8 @@ def grants(local: str, remote: str) -> list[dict[str, str]]:
 
 
 def test_every_alert_has_a_case() -> None:
-    assert {case.alert for case in CASES} | {"VasMapsNotLocal"} == {alert.name for alert in ALERTS}
+    own = {"VasMapsNotLocal", "VasJanitorLate"}
+    assert {case.alert for case in CASES} | own == {alert.name for alert in ALERTS}
 
 
 def test_the_cases_have_the_labels_of_the_daemons() -> None:
@@ -242,6 +243,29 @@ def test_each_alert_fires_when_it_must_and_ends(tmp_path: Path) -> None:
         for case in CASES
     ]
     promtool(tmp_path, made)
+
+
+@pytest.mark.machine
+@needs_promtool
+@pytest.mark.parametrize(("hours", "fires"), [(2.9, False), (3.1, True)])
+def test_a_janitor_that_does_not_come_to_its_end_is_an_alert(
+    hours: float, fires: bool, tmp_path: Path
+) -> None:
+    """Its clock is promtool's, which begins at 0."""
+    (alert,) = (alert for alert in ALERTS if alert.name == "VasJanitorLate")
+    labels = {"instance": "rm"}
+    notes = {
+        "summary": rendered(alert.summary, labels),
+        "runbook_url": "docs/runbook.md#vasjanitorlate",
+    }
+    fired = {"exp_labels": labels | {"severity": "warning"}, "exp_annotations": notes}
+    given = [{"series": 'vas_janitor_last_end_seconds{instance="rm"}', "values": "3600+0x400"}]
+    asked = {
+        "eval_time": f"{int(60 * (1 + hours))}m",
+        "alertname": alert.name,
+        "exp_alerts": [fired] if fires else [],
+    }
+    promtool(tmp_path, [{"interval": "1m", "input_series": given, "alert_rule_test": [asked]}])
 
 
 @pytest.mark.machine

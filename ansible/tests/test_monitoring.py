@@ -15,6 +15,7 @@ from vas_ansible.monitoring import (
     ALERTS,
     CAUSES,
     HADOOP_METRICS,
+    JANITOR_METRICS,
     LUSTRE_METRICS,
     PANELS,
     dashboard,
@@ -25,6 +26,7 @@ from vas_cluster import load_cluster
 from vas_core.process import run
 from vas_routing.daemon.metrics import RouteMetrics
 from vas_tests.pages import anchors
+from vas_yarn.shuffle.janitor.metrics import write_metrics
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster/examples/four-oss.yaml")
 _FUNCTIONS = {
@@ -40,6 +42,7 @@ _FUNCTIONS = {
     "and",
     "topk",
     "jobid",
+    "time",
 }
 
 
@@ -104,14 +107,20 @@ def ours() -> set[str]:
     return {f.name + end for f in families for end in ends.get(f.type, ("",))}
 
 
+def test_the_janitor_s_metrics_are_those_of_its_file(tmp_path: Path) -> None:
+    write_metrics(tmp_path / "janitor.prom", [], 0.0)
+    text = (tmp_path / "janitor.prom").read_text()
+    assert set(re.findall(r"(?m)^# TYPE (\w+) ", text)) >= JANITOR_METRICS
+
+
 def test_every_metric_that_is_named_is_a_daemon_s() -> None:
     texts = [alert.expression for alert in ALERTS]
     texts += [expression for panel in PANELS for expression in panel.lines.values()]
     bare = (re.sub(r"\{[^}]*\}|\[[^]]*\]", "", text) for text in texts)
     named = {word for text in bare for word in re.findall(r"[a-z_]+", text)} - _FUNCTIONS
-    known = ours() | HADOOP_METRICS | LUSTRE_METRICS | of_the_plugins()
+    known = ours() | HADOOP_METRICS | LUSTRE_METRICS | JANITOR_METRICS | of_the_plugins()
     assert named <= known, named - known
-    assert named >= HADOOP_METRICS | LUSTRE_METRICS
+    assert named >= HADOOP_METRICS | LUSTRE_METRICS | JANITOR_METRICS
 
 
 def test_the_panel_of_applications_shows_containers_alone() -> None:

@@ -32,6 +32,8 @@ LUSTRE_METRICS = frozenset(
     }
 )
 """Metrics of the site's exporter of Lustre's jobstats on its servers, with the label `jobid`."""
+JANITOR_METRICS = frozenset({"vas_janitor_last_end_seconds", "vas_janitor_directories"})
+"""Metrics of the janitor's file, where the site's node exporter reads it."""
 # What containers of YARN are called there: `vas_ansible.hadoop`. A panel shows the ten busiest.
 _BY_JOB = 'topk(10, sum by (jobid) (rate({}{{jobid=~"app_.*"}}[5m])))'
 RUNBOOKS = "docs"
@@ -181,6 +183,13 @@ ALERTS = (
         lasting="0m",
     ),
     Alert(
+        "VasJanitorLate",
+        "time() - vas_janitor_last_end_seconds > 3 * 3600",
+        "{{ $labels.instance }}: the janitor has not come to its end for three hours, so what "
+        "ended jobs left stays: systemctl status 'vas-shuffle-gc@*' there",
+        lasting="0m",
+    ),
+    Alert(
         "VasMapOutputDamaged",
         "increase(vas_shuffle_validation_failures[15m]) > 0",
         "{{ $labels.instance }}: reduce tasks found map outputs lost or damaged, whose maps run "
@@ -242,6 +251,16 @@ PANELS = (
         "Map output left by ended jobs, removed",
         "bytes",
         {"{{instance}}": "increase(vas_shuffle_bytes_removed[5m])"},
+    ),
+    Panel(
+        "Since the janitor's last run",
+        "s",
+        {"{{instance}}": "time() - vas_janitor_last_end_seconds"},
+    ),
+    Panel(
+        "Directories of jobs, by the janitor's verdict",
+        "short",
+        {"{{instance}} {{verdict}}": "vas_janitor_directories"},
     ),
     Panel(
         "Map output read by reduce tasks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,6 +177,11 @@ def verify(
     " changed for so long, like 30d; at least 7d. [default: never]",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done; do nothing.")
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write for Prometheus' node exporter, after a run that came to its end.",
+)
 @json_option
 def gc(
     staging: Path | None,
@@ -184,6 +190,7 @@ def gc(
     grace: int,
     assume_over: int | None,
     dry_run: bool,
+    metrics: Path | None,
     as_json: bool,
 ) -> int:
     """Remove what jobs left that are over for longer than the grace.
@@ -202,14 +209,24 @@ def gc(
             "is less than 7d, which a job may run", where="--assume-over", hint="say 30d"
         )
     manager = ActiveResourceManager.find(managers or _managers(), ca)
+    over_ms = None if assume_over is None else assume_over * 1000
     store = StagingStore(_root(staging))
+    found = sweep(store, manager, grace * 1000, assume_over_ms=over_ms, dry_run=dry_run)
+    rows = _swept(found, store, as_json)
+    _say_rows(rows, as_json, even_none=True)
+    if metrics and not dry_run:
+        # Only here: it takes a while to import, which `vas --help` need not wait for.
+        from vas_yarn.shuffle.janitor.metrics import write_metrics
+
+        write_metrics(metrics, rows, time.time())
+    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+
+
+def _swept(found: Iterator[SweepRow], store: StagingStore, as_json: bool) -> list[SweepRow]:
+    """All rows of a sweep; where it fails, what it had done is said before the error is raised."""
     rows: list[SweepRow] = []
     try:
-        assume_over_ms = None if assume_over is None else assume_over * 1000
-        for row in sweep(
-            store, manager, grace * 1000, assume_over_ms=assume_over_ms, dry_run=dry_run
-        ):
-            rows.append(row)
+        rows.extend(found)
     except OSError as wrong:
         _say_rows([row for row in rows if row.done], as_json)
         raise VasError(f"the file system fails: {wrong}", where=str(store.root)) from wrong
@@ -218,8 +235,7 @@ def gc(
         raise
     finally:
         store.close()
-    _say_rows(rows, as_json, even_none=True)
-    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+    return rows
 
 
 def _say_rows(rows: list[SweepRow], as_json: bool, *, even_none: bool = False) -> None:

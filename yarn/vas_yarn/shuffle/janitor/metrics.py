@@ -1,0 +1,46 @@
+"""Writes what the janitor's last run found as a text file for Prometheus' node exporter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+from vas_core.files import write_atomically
+from vas_yarn.shuffle.janitor.rule import JanitorDecision
+from vas_yarn.shuffle.janitor.sweep import SweepRow
+
+_REFUSED = "refused"
+
+
+def write_metrics(file: Path, rows: Iterable[SweepRow], now: float) -> None:
+    """Writes the outcome of a run that came to its end at `now` (epoch seconds).
+
+    A run that does not end leaves the file as it is: its time shows that. Raises OSError.
+    """
+    found = list(rows)
+    registry = CollectorRegistry()
+    ended = Gauge(
+        "vas_janitor_last_end_seconds",
+        "When the janitor last looked after all that ended jobs left, as Unix time",
+        registry=registry,
+    )
+    ended.set(now)
+    by_verdict = Gauge(
+        "vas_janitor_directories",
+        "Directories of jobs that the last run saw, by its verdict",
+        ["verdict"],
+        registry=registry,
+    )
+    counted = Counter(row.verdict for row in found)
+    for verdict in (*(decision.value for decision in JanitorDecision), _REFUSED):
+        by_verdict.labels(verdict).set(counted[verdict])
+    failed = Gauge(
+        "vas_janitor_failed",
+        "Directories of jobs that the last run could not move or delete",
+        registry=registry,
+    )
+    failed.set(sum(row.failed for row in found))
+    write_atomically(file, generate_latest(registry))
