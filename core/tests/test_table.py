@@ -59,6 +59,17 @@ def test_a_column_of_a_narrow_table_cuts_no_word() -> None:
     ]
 
 
+def test_a_few_long_rows_become_columns() -> None:
+    titles = ("ARM", "CONTAINERS", "LOCALMAPS", "CHECKSUM")
+    rows = [("real hosts", 21, 15, "147ab66fdb"), ("VAS", 12, 16, "147ab66fdb")]
+    assert list(table_lines(titles, rows, width=34)) == [
+        ("ARM         real hosts         VAS", True),
+        ("CONTAINERS          21          12", False),
+        ("LOCALMAPS           15          16", False),
+        ("CHECKSUM    147ab66fdb  147ab66fdb", False),
+    ]
+
+
 def test_a_terminal_where_words_would_be_cut_gets_titles_with_values() -> None:
     titles = ("HOST", "ADDRESS", "OSTS", "GUEST")
     rows = [

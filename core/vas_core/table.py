@@ -20,8 +20,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     """Prints a table on stdout. Columns whose cells are all numbers are right-aligned.
 
     On a terminal that is too narrow for it the widest cells take several lines; where words would
-    be cut, each row is its first cell, and below it titles with values. Elsewhere a row is one
-    line. No line ends in blanks.
+    be cut, rows and columns change places, or each row is its first cell, and below it titles with
+    values. Elsewhere a row is one line. No line ends in blanks.
     """
     print_lines(table_lines(columns, rows, terminal_width()))
 
@@ -71,7 +71,7 @@ def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool], gap:
 def _narrow(
     columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool], width: int
 ) -> Iterator[tuple[str, bool]]:
-    """Cells on several lines, if that cuts no word; else each row as titles and values."""
+    """Cells on several lines, if that cuts no word; or rows as columns; or titles and values."""
     for gap in (_GAP, " "):
         widths = _widths(columns, cells, width - len(gap) * (len(columns) - 1))
         if widths:
@@ -81,6 +81,12 @@ def _narrow(
                 parts = [_wrapped(*each) for each in zip(cell, widths, strict=True)]
                 yield from ((_line(row, widths, right, gap), False) for row in _side_by_side(parts))
             return
+    turned = list(zip(columns, *cells, strict=True))
+    rights = (False, *(True for _ in cells))
+    widths = [max(map(cell_len, column)) for column in zip(*turned, strict=True)]
+    if len(cells) <= len(columns) and sum(widths) + len(_GAP) * len(cells) <= width:
+        yield from ((_line(row, widths, rights), n == 0) for n, row in enumerate(turned))
+        return
     for cell in cells:
         yield from _stacked(columns, cell, width)
 
