@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -229,6 +230,22 @@ def test_a_shell_on_no_node_names_the_nodes(lab: Lab, words: tuple[str, ...]) ->
     assert vas_lab(lab, "shell", "vm2", "--", "hostname").stdout == "vm2\n"
     assert vas_lab(lab, "shell", "--", "hostname").stdout == "rm\n"
     assert "lfs" in vas_lab(lab, "shell", "lfs", "--version").stdout
+
+
+def test_a_shell_at_a_terminal_says_where_it_is_and_what_to_try(lab: Lab) -> None:
+    name = lab.spec.name
+    words = shlex.join([*VAS, "lab", "shell", "--name", name, "vm1"])
+    shell = subprocess.run(
+        ("script", "-qec", words, "/dev/null"),
+        input="hostname\nexit\n", env=labs_in(lab.spec.state_dir.parent),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    first, *rest = shell.stdout.replace("\r", "").splitlines()
+    while "try:" not in first:  # the terminal's echo of what was typed
+        first, *rest = rest
+    assert first.startswith(f"lab {name}, node vm1; try: ls {lab.spec.cluster.lustre.mount}; ")
+    assert any(f"{name}:vm1:" in line for line in rest)
+    assert "vm1" in rest
 
 
 _LISTEN = """

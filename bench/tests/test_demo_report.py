@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from vas_bench.demo.arms import DEMO_ARMS, ArmResult, Done
-from vas_bench.demo.command import print_arms
+from vas_bench.demo.command import check_no_demo, print_arms
 from vas_bench.demo.report import write_report
 from vas_bench.results.environment import environment
 from vas_bench.results.store import read_results
+from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.spec import LabSpec
+from vas_lab.state import hold
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.terasort import TeraSortSizes
 
@@ -31,6 +33,13 @@ def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
     explained = [line.partition(":")[0] for line in text.splitlines()]
     assert explained[: len(DEMO_ARMS)] == [arm.name for arm in DEMO_ARMS]
     assert "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not" in text
+
+
+def test_a_demo_beside_the_lab_of_an_earlier_one_says_how_to_run(tmp_path: Path) -> None:
+    check_no_demo(tmp_path)
+    with hold(tmp_path), pytest.raises(VasError) as refused:
+        check_no_demo(tmp_path)
+    assert refused.value.hint == "end it by `vas lab down --name demo`, then run `vas demo` again"
 
 
 def _done(seconds: float, number: int) -> Done:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from click.core import ParameterSource
 from vas_cluster import parse_cluster
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus, VasError
+from vas_core.lazy import LazyGroup
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 from vas_lab import completion, report, views
@@ -58,7 +60,7 @@ _hosts = click.option(
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def lab() -> None:
     """Run a site on this machine: hosts as network namespaces, real YARN, no Lustre needed."""
 
@@ -253,7 +255,7 @@ def shell(name: str, words: tuple[str, ...]) -> int:
     """
     here = Lab.attach(default_directory(name))
     node, command = _node_and_command(here, words)
-    argv = here.enter(command or ("bash", "--norc"), node=node)
+    argv = here.enter(command or _interactive(here, name, node), node=node)
     return subprocess.run(argv, check=False).returncode
 
 
@@ -344,6 +346,20 @@ def _node_and_command(here: Lab, words: tuple[str, ...]) -> tuple[str | None, tu
         hint = f"nodes: {', '.join(here.nodes())}"
         raise BadInput("no such node, and no such program", where=first, hint=hint)
     return None, words
+
+
+def _interactive(here: Lab, name: str, node: str | None) -> tuple[str, ...]:
+    """Returns the command of a shell whose prompt names lab and node; says what to try there."""
+    site = here.spec.cluster
+    at = node or site.yarn.resourcemanager.name
+    tries = (
+        f"ls {site.lustre.mount}",
+        "yarn application -list -appStates ALL",
+        "vas job locality ID",
+    )
+    if sys.stdin.isatty():
+        note(f"lab {name}, node {at}; try: {'; '.join(tries)}; exit leaves the lab up")
+    return ("env", f"PS1={name}:{at}:\\w\\$ ", "bash", "--norc")
 
 
 def _application_logs(here: Lab, application: str) -> int:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -20,12 +21,13 @@ from vas_bench.demo.arms import (
     with_ratios,
 )
 from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.errors import VasError
 from vas_core.program import as_called
 from vas_core.progress import Steps
 from vas_core.table import print_table
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.state import default_directory
+from vas_lab.state import default_directory, is_running
 from vas_yarn.jobs.systems import BASE
 from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
@@ -81,6 +83,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
 
     sizes = TeraSortSizes.of(size, hosts)
     directory = default_directory("demo")
+    check_no_demo(directory)
     check_room(size, directory)
     with Steps.show(steps(), directory / "step-seconds.json") as progress:
         with progress.step(START):
@@ -99,7 +102,25 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
         print_arms(results)
     note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts))}")
     if keep:
-        note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
+        note(_what_is_next(done[-1].job.application_id))
+
+
+def check_no_demo(directory: Path) -> None:
+    """Raises VasError while the lab of an earlier demo is up."""
+    if is_running(directory):
+        hint = "end it by `vas lab down --name demo`, then run `vas demo` again"
+        raise VasError("the lab of an earlier demo is up", where=str(directory), hint=hint)
+
+
+def _what_is_next(application: str) -> str:
+    """Returns what to look at in a lab that stays, the last sort first."""
+    return (
+        "the lab is up; next:\n"
+        f"  `vas lab shell --name demo -- vas job locality {application}`\n"
+        "      where each map of the last sort ran, and why\n"
+        "  `vas lab shell --name demo`   a shell there\n"
+        "  `vas lab down --name demo`    its end"
+    )
 
 
 def print_arms(results: Iterable[ArmResult]) -> None:
