@@ -37,7 +37,8 @@ def test_the_service_writes_below_its_staging_directory_only() -> None:
     service = read(SERVICE)["Service"]
     assert service["ProtectSystem"] == "strict"
     assert service["ReadWritePaths"] == "%f"
-    assert service["ExecStart"] == "/usr/bin/vas shuffle gc --staging %f"
+    metrics = f"/run/{service['RuntimeDirectory']}/janitor.prom"
+    assert service["ExecStart"] == f"/usr/bin/vas shuffle gc --staging %f --metrics {metrics}"
     assert service["NoNewPrivileges"] == "yes"
 
 
