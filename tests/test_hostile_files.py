@@ -38,6 +38,8 @@ READERS = {
     "bench run": ["bench", "run", "{file}", "--dry-run"],
     "bench resume": ["bench", "run", "{plan}", "--resume", "--out", "{file}", "--dry-run"],
     "image box key": ["image", "box", "{directory}", "--key", "{file}"],
+    "bench usl": ["bench", "usl", "{file}"],
+    "a2av explain": ["a2av", "explain", "--ranks", "8", "--size", "64", "--network", "{file}"],
     "provision audit": ["provision", "audit", "--advisories", "{file}"],
 }
 

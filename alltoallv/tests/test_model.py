@@ -80,6 +80,9 @@ def test_explain_uses_the_figures_that_were_measured(
     path.write_text("overhead_ns = 3\nlatency = 4\n")
     assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) != 0
     assert "line 2 is not a figure: 'latency = 4'" in capsys.readouterr().err
+    path.write_text("overhead_ns = 1.2.3\n")
+    assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) == 1
+    assert "line 1 is not a figure: 'overhead_ns = 1.2.3'" in capsys.readouterr().err
 
 
 _FIGURES = """overhead_ns = 30000

@@ -9,7 +9,7 @@ import click
 
 from vas_a2av.building import MPIS
 from vas_a2av.model import WORTH, Network, PredictedCall, Prediction, candidates, chosen
-from vas_a2av.network_file import network_path, parse_network
+from vas_a2av.network_file import network_path, read_network
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
 from vas_core.table import print_table
@@ -28,7 +28,7 @@ def _network(
     """Returns the figures to predict with, and where they are from."""
     measured = [network_path(name) for name in sorted(MPIS)]
     path = network or next((each for each in measured if each.is_file()), None)
-    found = parse_network(path.read_text(), where=str(path)) if path else Network()
+    found = read_network(path) if path else Network()
     if overhead is not None:
         found = replace(found, overhead_seconds=overhead * 1e-6)
     if latency is not None:

@@ -7,17 +7,34 @@ import re
 from pathlib import Path
 
 from vas_a2av.model import Network
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
+from vas_core.reading import read_limited
 
 _FIGURES = ("overhead_ns", "latency_ns", "byte_ps", "copy_byte_ps", "local_ns")
-_LINE = re.compile(r"([a-z_]+) = ([0-9.]+)")
+_LINE = re.compile(r"([a-z_]+) = ([0-9]+(?:\.[0-9]*)?)")
+_MOST_BYTES = 64 << 10
 
 
 def network_path(mpi: str) -> Path:
     """Returns where the library looks for the figures of an MPI of this user."""
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache) / "vas" / f"a2av-{mpi}.conf"
+
+
+def read_network(path: Path) -> Network:
+    """Returns the network that a file describes.
+
+    Raises BadInput for what cannot be read or is no text of 64 KiB at most, else as
+    `parse_network`.
+    """
+    try:
+        text = read_limited(path, _MOST_BYTES).decode()
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path), hint=_HINT) from wrong
+    except UnicodeDecodeError as wrong:
+        raise BadInput("is not a text file", where=str(path), hint=_HINT) from wrong
+    return parse_network(text, where=str(path))
 
 
 def parse_network(text: str, where: str) -> Network:

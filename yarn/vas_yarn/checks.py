@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vas_core.doctor import DoctorFinding
 from vas_core.errors import BadInput, VasError
+from vas_core.reading import read_limited
 from vas_core.root import Root
 from vas_yarn.cds.archive import ArchiveState, ClassArchive, Ingredients
 from vas_yarn.cds.class_path import ClassPath, java_home
@@ -27,6 +28,7 @@ from vas_yarn.submit.master import MASTER, OPTIONS_KEY, wants_warm, why_not
 _PROCESSORS = "yarn.resourcemanager.application-master-service.processors"
 _PLACEMENT = "org.vas.scheduler.PlacementProcessor"
 _FLAGS = "mapreduce.admin.map.child.java.opts"
+_MOST_BYTES = 1 << 20
 _OF_ROLE = "etc/vas/hadoop"
 _JAVA_OF_ROLE = "usr/lib/vas/java"
 _JOBID_VAR = "sys/fs/lustre/jobid_var"
@@ -102,9 +104,10 @@ def _class_archive(conf: JobConfiguration, root: Root) -> DoctorFinding:
         fix = "vas_hadoop_class_archive: true, or `vas cds build` (docs/submit.md)"
         return _finding("class archive", False, f"{_FLAGS} names no argument file", fix)
     try:
-        text = Path(named[1:]).read_text()
-    except OSError as wrong:
-        found = f"{named[1:]}: {wrong.strerror}: no container starts on this machine"
+        text = read_limited(Path(named[1:]), _MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, BadInput) as wrong:
+        why = wrong.strerror if isinstance(wrong, OSError) else wrong.what
+        found = f"{named[1:]}: {why}: no container starts on this machine"
         return _finding("class archive", False, found, "vas cds arguments > that file")
     archive, class_path = _ARCHIVE.search(text), _CLASS_PATH.search(text)
     if not archive or not class_path:
