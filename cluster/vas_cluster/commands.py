@@ -114,7 +114,7 @@ def _write(properties: Mapping[str, str], directory: Path) -> list[Path]:
     make_directories(directory)
     for file, text in files.items():
         write_atomically(file, configuration_xml(dict(sorted(text.items()))))
-        note(f"{file}: {len(text)} properties")
+        note(f"{file}: {'1 property' if len(text) == 1 else f'{len(text)} properties'}")
     return list(files)
 
 

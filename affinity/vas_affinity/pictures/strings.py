@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vas_affinity.watch.record.recording import Recording, String
+from vas_core.shown import counted as number_of
 from vas_core.svg import PALETTE, Svg, fitted, round_up, text_width
 
 _WIDTH, _LEFT, _RIGHT = 960.0, 62.0, 66.0
@@ -141,7 +142,7 @@ def _string(
     ticks = recording.header.ticks_per_second
     about = (
         f"{string.thread.key}\nthread {string.thread.tid}, "
-        f"{string.used_ticks / ticks:.2f} CPU s, {len(string.moves)} moves seen"
+        f"{string.used_ticks / ticks:.2f} CPU s, {number_of(len(string.moves), 'move')} seen"
     )
     line = step_line(scale, string, string.ended or recording.seconds, lane)
     busy = busy_line(scale, string, recording.header.interval_seconds, lane)

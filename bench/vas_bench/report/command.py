@@ -15,6 +15,7 @@ from vas_bench.results.systems import SYSTEMS
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.shown import counted
 from vas_yarn.jobs.systems import System
 
 _TITLE = "VAS benchmark report"
@@ -70,7 +71,7 @@ def report(
     facts = _facts(results, base, skip_damaged)
     if directory:
         written = write_figures(page_of(facts, title), directory)
-        note(f"{len(written)} figures in {directory}")
+        note(f"{counted(len(written), 'figure')} in {directory}")
     if as_json:
         print_json(facts_as_json(facts))
     elif markdown:

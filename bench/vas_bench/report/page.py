@@ -76,7 +76,7 @@ def page_of(facts: ReportFacts, title: str, notes: Sequence[str] = ()) -> Page:
     first, *_, last = sorted([run.time for run in facts.runs] * 2)
     return Page(
         title=title,
-        about=f"{len(facts.runs)} runs, {first:{_MINUTE}} to {last:{_MINUTE}} UTC",
+        about=f"{counted(len(facts.runs), 'run')}, {first:{_MINUTE}} to {last:{_MINUTE}} UTC",
         summary=all_findings(facts),
         notes=tuple(notes),
         sections=tuple(sections),

@@ -17,6 +17,7 @@ from vas_core.files import write_atomically
 from vas_core.problems import DocumentProblems
 from vas_core.process import run
 from vas_core.root import Root
+from vas_core.shown import counted
 
 _NODE = "{node}"
 _ANSWER_SECONDS = 20.0
@@ -58,7 +59,9 @@ def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
     text = draft(client, machines)
     if out:
         write_atomically(out, text)
-        note(f"{out}: {len(machines)} servers; fill in what is marked, then `vas cluster check`")
+        note(
+            f"{out}: {counted(len(machines), 'server')}; fill in what is marked, then `vas cluster check`"
+        )
     else:
         click.echo(text, nl=False)
     return _check(text, out)

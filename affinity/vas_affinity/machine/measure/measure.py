@@ -22,6 +22,7 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.errors import NotHere
 from vas_core.files import write_atomically
 from vas_core.root import Root
+from vas_core.shown import counted
 from vas_core.table import print_table
 
 
@@ -64,7 +65,7 @@ def measure(
     )
     if out:
         write_atomically(out, measurement.model_dump_json(indent=2) + "\n")
-        note(f"{out}: {len(found)} pairs")
+        note(f"{out}: {counted(len(found), 'pair')}")
     if as_json:
         print_json(measurement.model_dump(mode="json"))
     elif not out:
