@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vas_affinity.watch.record.recording import Recording, String
-from vas_core.shown import counted as number_of
+from vas_core.shown import counted
 from vas_core.svg import PALETTE, Svg, fitted, round_up, text_width
 
 _WIDTH, _LEFT, _RIGHT = 960.0, 62.0, 66.0
@@ -79,9 +79,9 @@ def draw_strings(panels: Sequence[tuple[str, Recording]]) -> Svg:
 
 def caption(recording: Recording) -> str:
     """Returns a panel's caption: migrations per second, threads, and CPU time."""
-    counted = "kernel's count" if recording.counted else "seen between samples, at least"
+    source = "kernel's count" if recording.counted else "seen between samples, at least"
     return (
-        f"{recording.moves_per_second:.2f} migrations/s ({counted}), "
+        f"{recording.moves_per_second:.2f} migrations/s ({source}), "
         f"{len(recording.strings)} threads, "
         f"{recording.cpu_seconds:.1f} CPU s in {recording.seconds:.1f} s"
     )
@@ -142,7 +142,7 @@ def _string(
     ticks = recording.header.ticks_per_second
     about = (
         f"{string.thread.key}\nthread {string.thread.tid}, "
-        f"{string.used_ticks / ticks:.2f} CPU s, {number_of(len(string.moves), 'move')} seen"
+        f"{string.used_ticks / ticks:.2f} CPU s, {counted(len(string.moves), 'move')} seen"
     )
     line = step_line(scale, string, string.ended or recording.seconds, lane)
     busy = busy_line(scale, string, recording.header.interval_seconds, lane)

@@ -59,9 +59,8 @@ def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
     text = draft(client, machines)
     if out:
         write_atomically(out, text)
-        note(
-            f"{out}: {counted(len(machines), 'server')}; fill in what is marked, then `vas cluster check`"
-        )
+        servers = counted(len(machines), "server")
+        note(f"{out}: {servers}; fill in what is marked, then `vas cluster check`")
     else:
         click.echo(text, nl=False)
     return _check(text, out)
