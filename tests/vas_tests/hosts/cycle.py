@@ -73,5 +73,6 @@ def _members(site: Site, hosts: str) -> list[str]:
         "vas_oss": [host.name for host in site.cluster.hosts],
         "vas_guests": [guest.name for guest in site.cluster.guests()],
         "vas_resourcemanager": [site.cluster.yarn.resourcemanager.name],
+        "vas_clients": [client.name for client in site.cluster.yarn.clients],
     }
     return [name for group in hosts.split(":") for name in groups[group]]

@@ -43,7 +43,8 @@ def plug(
         there.in_net("ip", "link", "add", served[name].nics.bridge, "type", "bridge")
         there.in_net("ip", "link", "set", served[name].nics.bridge, "up")
     elif host is None:
-        _leg(controller, there, "eth0", cluster.resourcemanager_address)
+        logins = {client.name: client.address for client in cluster.yarn.clients}
+        _leg(controller, there, "eth0", logins.get(name, cluster.resourcemanager_address))
     else:
         guest = cluster.guest(name)
         _leg(controller, there, host.nics.vf, guest.address, guest.macs.vf)

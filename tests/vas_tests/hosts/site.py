@@ -185,6 +185,7 @@ def site_of_hosts(
     names = [host.name for host in cluster.hosts]
     names += [guest.name for guest in cluster.guests()]
     names.append(cluster.yarn.resourcemanager.name)
+    names += [client.name for client in cluster.yarn.clients]
     names = [name for name in names if name in only or not only]
     with ExitStack() as stack:
         # In memory, as packages are written with many a sync.
