@@ -27,6 +27,17 @@ def test_S6_a_changed_jar_stops_the_build(debian: ScriptClone) -> None:
     assert debian.vas("build").returncode == 0
 
 
+def test_a_command_that_is_not_there_is_said_before_a_build(debian: ScriptClone) -> None:
+    assert debian.vas("doctor").returncode == 0
+    program = debian.clone / ".venv/bin/vas"
+    program.write_text('#!/bin/sh\n[ "$2" = run ] || { echo no such command >&2; exit 2; }\n')
+    done = debian.vas("bench", "rnu", "plan.yaml")
+    assert (done.returncode, done.stderr) == (2, "no such command\n")
+    assert debian.builds() == 0
+    assert debian.vas("bench", "run", "plan.yaml").returncode == 0
+    assert debian.builds() == 1
+
+
 def in_settings(machine: ScriptClone, place: Path) -> dict[str, str]:
     file = machine.clone / ".m2/settings.xml"
     file.parent.mkdir(exist_ok=True)
