@@ -1,10 +1,13 @@
 /* The file has lines like `overhead_ns = 700`; others that begin with # are skipped. */
 #include "network.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #ifdef OPEN_MPI
 #define MPI_NAME "openmpi"
@@ -12,7 +15,7 @@
 #define MPI_NAME "mpich"
 #endif
 
-enum { PATH_BYTES = 4096, LINE_BYTES = 256, FIGURES = 5 };
+enum { PATH_BYTES = 4096, LINE_BYTES = 256, FIGURES = 5, MOST_BYTES = 64 << 10 };
 
 static const struct {
     const char *name;
@@ -84,12 +87,27 @@ static bool read_file(FILE *file, const char *path, struct a2av_network *network
     return true;
 }
 
+/* Opens a regular file of at most MOST_BYTES; NULL for anything else. Waits for no writer of a FIFO. */
+static FILE *open_file(const char *path)
+{
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0)
+        return NULL;
+    FILE *file = NULL;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MOST_BYTES)
+        file = fdopen(descriptor, "r");
+    if (!file)
+        close(descriptor);
+    return file;
+}
+
 static struct a2av_network read_network(void)
 {
     struct a2av_network network = a2av_assumed_network();
     char path[PATH_BYTES];
     bool asked = false;
-    FILE *file = find_path(path, &asked) ? fopen(path, "r") : NULL;
+    FILE *file = find_path(path, &asked) ? open_file(path) : NULL;
     if (!file) {
         if (asked)
             fprintf(stderr, "vas-a2av: VAS_A2AV_NETWORK=%s cannot be read: run vas a2av tune\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import shutil
@@ -207,6 +208,17 @@ def test_a_file_of_figures_that_is_wrong_is_named(mpi: MpiKind, tmp_path: Path) 
     done = launch(mpi, 2, [oracle, "20", "1"], environment=environment)
     assert f"{figures}: line 2 is not a figure: run vas a2av tune again" in done.stderr
     assert done.stdout.strip().endswith(" 0 different")
+
+
+def test_figures_that_are_no_file_end_nothing(mpi: MpiKind, tmp_path: Path) -> None:
+    oracle, fifo, long = build_for(mpi, "oracle") / "oracle", tmp_path / "fifo", tmp_path / "long"
+    os.mkfifo(fifo)
+    long.write_text("# by hand\n" * 10_000)
+    for figures in ("/dev/zero", fifo, long):
+        environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
+        done = launch(mpi, 2, [oracle, "20", "1"], environment=environment)
+        assert f"VAS_A2AV_NETWORK={figures} cannot be read: run vas a2av tune" in done.stderr
+        assert done.stdout.strip().endswith(" 0 different")
 
 
 def test_tune_measures_what_the_library_reads(mpi: MpiKind) -> None:
