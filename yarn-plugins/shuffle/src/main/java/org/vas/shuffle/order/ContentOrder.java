@@ -22,8 +22,10 @@ abstract class ContentOrder extends KeyOrder {
   public final long prefixBehind(byte[] bytes, int offset, int length, int shared) {
     int before = header(bytes, offset) + shared;
     int left = length - before;
-    long first = first8(bytes, offset + before, left);
-    return (first & -1L << Byte.SIZE) | Math.max(0, Math.min(left, Long.BYTES));
+    if (left >= Long.BYTES) {
+      return (first8(bytes, offset + before, Long.BYTES) & -1L << Byte.SIZE) | Long.BYTES;
+    }
+    return first8(bytes, offset + before, left) | Math.max(0, left);
   }
 
   @Override
