@@ -16,6 +16,7 @@ import pytest
 from vas_bench.demo.arms import WHAT_IT_SHOWS
 from vas_bench.results.store import read_results
 from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
 from vas_tests.leftovers import (
     assert_nothing_left,
     command_line,
@@ -120,6 +121,24 @@ def test_it_ends_with_a_report_and_says_where(
     assert len({run.time for run in runs}) == len(runs)
     assert read_results(page.with_name("results.jsonl"), say=print) == runs
     assert "no difference is sure" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(
+    not (REPOSITORY / "shuffled/target/release/vas-shuffled").exists(),
+    reason="vas-shuffled is not built",
+)
+def test_two_more_arms_leave_map_output_on_the_nodes_disks_and_sort_it_right() -> None:
+    argv = [*DEMO, "--size", "64M", "--hosts", "2", "--arms", "jbs"]
+    env = {**os.environ, "VAS_LABS": str(REPOSITORY / "build/lab/test-demo-jbs")}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["arms"]
+    assert [arm["name"] for arm in found][4:] == ["JBS", "JBS, own collector"]
+    assert len({arm["checksum"] for arm in found}) == 1
+    page = Path(done.stderr.splitlines()[-1].removeprefix("report: "))
+    of_daemon = read_results(page, say=print)[4:]
+    assert [run.system for run in of_daemon] == ["jbs", "jbs-collector"]
+    assert all(run.measures["reduce_spilled_records"] == 0 for run in of_daemon)
 
 
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {

@@ -12,7 +12,7 @@ from made_up_site import RECORDED, Recorded
 from vas_bench.arms import command
 from vas_bench.arms.comparison import SystemComparison
 from vas_bench.results.store import parse
-from vas_bench.results.systems import NAME_OF
+from vas_bench.results.systems import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.systems import sizes_of
 from vas_core.cli import run_command
@@ -25,7 +25,7 @@ def test_the_data_are_cut_as_the_demos_are() -> None:
     demo = TeraSortSizes.of(768 << 20, plan.hosts)
     found = plan.experiments("terasort", 768 << 20)
     assert {sizes_of(each) for each in found} == {demo}
-    assert [each.system for each in found] == list(NAME_OF)
+    assert [each.system for each in found] == list(SYSTEM_OF.values())
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee", 7)
-    print_arms([arm])
+    print_arms([arm], DEMO_ARMS)
     table, _, text = capsys.readouterr().out.partition("\n\n")
     assert table.splitlines()[1].split()[:3] == ["VAS", "8", "7"]
     text = text.replace("\n  ", " ")

@@ -10,7 +10,7 @@ import pytest
 
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.fetch.page_cache import cached_share
-from vas_bench.fetch.place import check_machine, find_shuffled, observed
+from vas_bench.fetch.place import check_machine, observed
 from vas_bench.fetch.processes import accepted_connections
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, PartitionSum
 from vas_bench.fetch.subjects import ARMS, DAEMON, STOCK, STOCK_TLS, FetchSubject, subjects
@@ -23,6 +23,7 @@ from vas_bench.run.own_jobs import workloads_jar
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root
+from vas_lab.hadoop.shuffled import find_shuffled
 
 GIB = 1 << 30
 

@@ -100,6 +100,8 @@ class FakeLab:
         self.is_up, self.is_broken = True, False
         cluster = parse_cluster(lab_site_yaml(options.hosts), "lab")
         self.spec = SimpleNamespace(cluster=cluster)
+        # Nothing of a lab descends from a process that was never there.
+        self.running = SimpleNamespace(supervisor=-1)
 
     def ask(self, _: ControlRequest) -> ControlAnswer:
         return ControlAnswer()
@@ -222,6 +224,28 @@ def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: L
         (2, True),
     ]
     assert not any(lab.is_up for lab in labs.started)
+
+
+def test_a_lab_of_node_local_systems_has_the_daemon_and_is_watched(
+    tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = {"vas.shuffled.program": "/somewhere"}
+    monkeypatch.setattr("vas_bench.run.lab_site.shuffled_properties", lambda: daemon)
+    measured = []
+    for system in ("vas", "jbs"):
+        site, (it,) = site_of(tmp_path, [], workloads="teragen", systems=[system])
+        site.up(it)
+        site.prepare(it)
+        measured.append(site.run(it))
+    plain, with_daemon = (lab.options.properties for lab in labs.started)
+    assert "vas.shuffled.program" not in plain
+    assert with_daemon == daemon
+    assert measured[1].keys() - measured[0].keys() == {
+        "peak_memory_bytes/tasks and daemons",
+        "open_connections/stock",
+        "open_connections/daemons",
+        "shuffle_threads",
+    }
 
 
 def test_what_reads_no_splits_has_no_locality(tmp_path: Path, labs: Labs) -> None:

@@ -57,13 +57,13 @@ def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 30.0) -> lis
 
 
 def found(runs: list[BenchRun]) -> dict[str, GoalRow]:
-    return {row.name: row for row in rows("TeraSort", read_goals()["terasort"], runs)}
+    return {row.name: row for row in rows("TeraSort", read_goals(command.GOALS)["terasort"], runs)}
 
 
 def test_the_goals_are_those_that_were_set() -> None:
     limits = {
         f"{PLAN.jobs[job].title}: {goal.row}": goal.limit
-        for job, goals in read_goals().items()
+        for job, goals in read_goals(command.GOALS).items()
         for goal in goals
     }
     assert limits == {
@@ -319,7 +319,7 @@ def test_a_file_that_holds_other_runs_is_named(tmp_path: Path, text: str, said: 
 
 
 def test_the_plan_runs_each_job_on_its_systems_with_their_properties() -> None:
-    assert set(PLAN.jobs) == set(read_goals())
+    assert set(PLAN.jobs) == set(read_goals(command.GOALS))
     stock, vas, tez = PLAN.experiments("terasort", 1 << 30)
     assert (stock.system, vas.system, tez.system) == (STOCK, VAS, TEZ)
     assert {each.split_bytes for each in (stock, vas, tez)} == {128 << 20}

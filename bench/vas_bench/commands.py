@@ -24,6 +24,7 @@ _LATER = {
         "vas_bench.interference.command:interference",
         "Measure what YARN costs the storage service next to it.",
     ),
+    "jbs": Later("vas_bench.jbs.command:jbs", "Measure vas-shuffled against stock's shuffle."),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),

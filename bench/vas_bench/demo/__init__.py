@@ -1,1 +1,1 @@
-"""`vas demo`: one job in four ways, and a report of it."""
+"""`vas demo`: one job in several ways, and a report of it."""

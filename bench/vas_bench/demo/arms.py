@@ -12,7 +12,7 @@ from vas_core.progress import Step, Steps
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.lab import Lab
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.systems import ARMS, BASE, Arm
+from vas_yarn.jobs.systems import ARMS, BASE, NODE_ARMS, Arm
 from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
 from vas_yarn.small_cluster import AM_HEAP
 from vas_yarn.submit.master import MASTER
@@ -37,6 +37,8 @@ DEMO_ARMS = (
     ),
 )
 """The arms that the demo runs: the last one with warm containers."""
+MORE_ARMS = {"jbs": NODE_ARMS[:2]}
+"""Arms that are added on demand, by the word that asks for them. Their nodes run vas-shuffled."""
 # At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
 COPIES = 4
 
@@ -114,10 +116,10 @@ START = "start the lab"
 GENERATE = "TeraGen"
 
 
-def steps() -> list[Step]:
+def steps(arms: Sequence[Arm]) -> list[Step]:
     """Returns the demo's steps, with the seconds they took on two busy cores."""
-    arms = [step for arm in DEMO_ARMS for step in (Step(_sort(arm), 40), Step(_validate(arm), 15))]
-    return [Step(START, 25), Step(GENERATE, 20), *arms]
+    of_arms = [step for arm in arms for step in (Step(_sort(arm), 40), Step(_validate(arm), 15))]
+    return [Step(START, 25), Step(GENERATE, 20), *of_arms]
 
 
 def _sort(arm: Arm) -> str:
@@ -128,12 +130,14 @@ def _validate(arm: Arm) -> str:
     return f"TeraValidate, {arm.name}"
 
 
-def run_arms(lab: Lab, sizes: TeraSortSizes, progress: Steps) -> Iterator[Done]:
+def run_arms(
+    lab: Lab, sizes: TeraSortSizes, arms: Sequence[Arm], progress: Steps
+) -> Iterator[Done]:
     """Makes the data, then runs each arm on it. Raises VasError when an output is not right."""
     job = TeraSort(lab, sizes, _DIRECTORY)
     with progress.step(GENERATE):
         job.generate()
-    for arm in DEMO_ARMS:
+    for arm in arms:
         started = datetime.now(UTC)
         with progress.step(_sort(arm)):
             sorted_ = job.run(arm)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -12,9 +12,11 @@ import click
 
 from vas_bench.demo.arms import (
     DEMO_ARMS,
+    MORE_ARMS,
     START,
     WHAT_IT_SHOWS,
     ArmResult,
+    Done,
     check_room,
     run_arms,
     steps,
@@ -25,10 +27,11 @@ from vas_core.errors import VasError
 from vas_core.program import as_called
 from vas_core.progress import Steps
 from vas_core.table import print_table
+from vas_lab.hadoop.shuffled import shuffled_properties
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.state import default_directory, is_running
-from vas_yarn.jobs.systems import BASE
+from vas_yarn.jobs.systems import BASE, Arm
 from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
 
@@ -38,9 +41,10 @@ _ARM_COLUMNS = (
 )
 
 
-def _typed(size: int, hosts: int) -> str:
+def _typed(size: int, hosts: int, more: str | None) -> str:
     mib, rest = divmod(size, 1 << 20)
-    return f"vas demo --size {size if rest else f'{mib}M'} --hosts {hosts}"
+    arms = f" --arms {more}" if more else ""
+    return f"vas demo --size {size if rest else f'{mib}M'} --hosts {hosts}{arms}"
 
 
 @click.command()
@@ -58,17 +62,25 @@ def _typed(size: int, hosts: int) -> str:
     show_default=True,
     help="Number of storage servers.",
 )
+@click.option(
+    "--arms",
+    "more",
+    type=click.Choice(list(MORE_ARMS)),
+    help="Run further arms: jbs, map output on the nodes' own disks.",
+)
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
-def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
-    """Run TeraSort on the same data, four ways, in a lab.
+def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json: bool) -> None:
+    """Run TeraSort on the same data, four ways or six, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
     Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
     VAS placement: the plugin also makes YARN wait, for a bounded time, for that VM.
     VAS: and map output is written once to Lustre and merged from there, and a container runs one
     task after another.
+    JBS and JBS, own collector (--arms jbs): map output stays on the nodes' own disks, and the
+    daemon vas-shuffled copies it; stock's maps write it, or VAS's collector.
 
     It ends by writing a report, one HTML file, and saying where. Interrupted, it leaves no process,
     namespace or mount behind.
@@ -76,6 +88,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     \b
     Examples: ./vas demo
               ./vas demo --size 768M --keep
+              ./vas demo --arms jbs
               ./vas demo --yes --json
     """
     # Statistics take a second to import, which `vas --help` need not wait for.
@@ -85,22 +98,17 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     directory = default_directory("demo")
     check_no_demo(directory)
     check_room(size, directory)
-    with Steps.show(steps(), directory / "step-seconds.json") as progress:
-        with progress.step(START):
-            here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
-        with ExitStack() as ending:
-            ending.enter_context(here)
-            done = list(run_arms(here, sizes, progress))
-            if keep:
-                here.detach()
-                ending.pop_all()
+    arms = [*DEMO_ARMS, *(MORE_ARMS[more] if more else ())]
+    daemon = shuffled_properties() if more else {}
+    options = LabOptions(state_dir=directory, hosts=hosts, properties=daemon)
+    here, done = _run(options, sizes, arms, keep)
     results = with_ratios([ArmResult.of(each) for each in done])
     if as_json:
         print_json({"arms": [asdict(result) for result in results]})
         note(WHAT_IT_SHOWS)
     else:
-        print_arms(results)
-    note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts))}")
+        print_arms(results, arms)
+    note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts, more))}")
     if keep:
         note(_what_is_next(done[-1].job.application_id))
 
@@ -123,11 +131,27 @@ def _what_is_next(application: str) -> str:
     )
 
 
-def print_arms(results: Iterable[ArmResult]) -> None:
+def _run(
+    options: LabOptions, sizes: TeraSortSizes, arms: Sequence[Arm], keep: bool
+) -> tuple[Lab, list[Done]]:
+    """Starts a lab and runs the arms in it; ends the lab, unless it is to be kept."""
+    with Steps.show(steps(arms), options.state_dir / "step-seconds.json") as progress:
+        with progress.step(START):
+            here = Lab.start(options)
+        with ExitStack() as ending:
+            ending.enter_context(here)
+            done = list(run_arms(here, sizes, arms, progress))
+            if keep:
+                here.detach()
+                ending.pop_all()
+    return here, done
+
+
+def print_arms(results: Iterable[ArmResult], arms: Iterable[Arm]) -> None:
     """Prints the demo's table, and explains its rows and columns."""
     print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
     click.echo()
-    for arm in DEMO_ARMS:
+    for arm in arms:
         click.echo(_wrapped(f"{arm.name}: {arm.explanation}"))
     click.echo(_wrapped(as_called(WHAT_IT_SHOWS)))
 

@@ -17,8 +17,6 @@ from vas_core.root import Root
 from vas_lab.spec import LabSpec
 from vas_yarn.jobs.terasort import TeraSortSizes
 
-_TITLE = "VAS demo: TeraSort, four ways, once each"
-
 
 def write_report(
     spec: LabSpec, done: Sequence[Done], sizes: TeraSortSizes, hosts: int, command: str
@@ -32,7 +30,8 @@ def write_report(
     lines = "".join(run.model_dump_json() + "\n" for run in runs)
     write_atomically(spec.state_dir / "results.jsonl", lines)
     note = as_called(what_it_shows("Data local maps", "local byte share")).replace("`", "")
-    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [note])
+    title = f"VAS demo: TeraSort, {len(runs)} ways, once each"
+    page = page_of(facts_of(runs, "yarn-lustre-hosts"), title, [note])
     target = spec.state_dir / "report.html"
     write_atomically(target, html(page))
     return target

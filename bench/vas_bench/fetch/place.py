@@ -20,12 +20,11 @@ from vas_bench.results.systems import Fetching
 from vas_bench.run.own_jobs import workloads_jar
 from vas_core.errors import NotHere
 from vas_core.process import run
-from vas_core.repository import REPOSITORY
+from vas_lab.hadoop.shuffled import find_shuffled
 from vas_lab.spec import find_java
 from vas_lab.state import default_directory
 from vas_yarn.jars import find_hadoop, find_plugins
 
-_SHUFFLED = REPOSITORY / "shuffled/target/release/vas-shuffled"
 _ALONE = ("unshare", "--user", "--map-root-user", "--net")
 _OUTPUTS = "org.vas.workloads.fetch.StockOutputs"
 _TIMEOUT_SECONDS = 1800
@@ -39,14 +38,6 @@ class WrittenOutputs(BaseModel):
 
     written: int
     partitions: tuple[PartitionSum, ...]
-
-
-def find_shuffled() -> Path:
-    """Returns the daemon's program. Raises NotHere before it is built."""
-    if not _SHUFFLED.is_file():
-        hint = "run `./vas --yes build --native`, which installs a Rust compiler"
-        raise NotHere("vas-shuffled is not built", where=str(_SHUFFLED), hint=hint)
-    return _SHUFFLED
 
 
 def check_machine() -> None:
@@ -113,7 +104,7 @@ class FetchPlace:
             heap_mib=subject.heap_mib,
             java=str(self._java / "bin/java"),
             classpath=self._classpath,
-            shuffled=str(_SHUFFLED),
+            shuffled=str(find_shuffled()) if subject.system == DAEMON else "",
             served=str(self._served(subject.clients)),
             work=work,
             tls=tls,

@@ -6,9 +6,10 @@ import os
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -18,6 +19,14 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PSS_PERIOD_SECONDS = 0.25
 _END_SECONDS = 30
 _LOG_EXCERPT_CHARS = 2000
+
+
+class HasPid(Protocol):
+    """A process that /proc can be asked about."""
+
+    @property
+    def pid(self) -> int:
+        """The process id that the kernel gave it."""
 
 
 class FetchProcess:
@@ -109,19 +118,27 @@ def _stat(root: Root, process: FetchProcess) -> int:
     return parse_stat(text).cpu_ticks
 
 
-def number_of(root: Root, processes: Iterable[FetchProcess], file: str, key: str) -> int:
+def read_of(root: Root, pid: int, file: str) -> str:
+    """Returns the text of a file in a process' directory in /proc, empty where it has ended."""
+    try:
+        return root.read(f"proc/{pid}/{file}") or ""
+    except ProcessLookupError:
+        return ""
+
+
+def number_of(root: Root, processes: Iterable[HasPid], file: str, key: str) -> int:
     """Returns the sum of a key's number in a file of each process' directory in /proc."""
     found = 0
     for each in processes:
-        for line in (root.read(f"proc/{each.pid}/{file}") or "").splitlines():
+        for line in read_of(root, each.pid, file).splitlines():
             name, _, value = line.partition(":")
             if name == key:
                 found += int(value.split()[0])
     return found
 
 
-def pss_bytes(root: Root, processes: Iterable[FetchProcess]) -> int:
-    """Returns the proportional set size of processes, summed up."""
+def pss_bytes(root: Root, processes: Iterable[HasPid]) -> int:
+    """Returns the proportional set size of processes, summed up; one that has ended has none."""
     return number_of(root, processes, "smaps_rollup", "Pss") * 1024
 
 
@@ -132,19 +149,39 @@ def accepted_connections(root: Root) -> int:
     return int(values[names.index("PassiveOpens")])
 
 
+class Repeated:
+    """Calls a function in a thread, each time `period_seconds` after the last, until `stop`."""
+
+    def __init__(self, look: Callable[[], None], period_seconds: float) -> None:
+        self._look, self._period_seconds = look, period_seconds
+        self._failed: OSError | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._repeat, daemon=True)
+        self._thread.start()
+
+    def _repeat(self) -> None:
+        try:
+            while not self._stopped.wait(self._period_seconds):
+                self._look()
+        except OSError as failed:
+            self._failed = failed
+
+    def stop(self) -> None:
+        """Ends the thread, and calls the function a last time. Raises OSError if any call did."""
+        self._stopped.set()
+        self._thread.join()
+        if self._failed:
+            raise self._failed
+        self._look()
+
+
 class PeakMemory:
     """Watches the PSS of groups of processes until `stop`; keeps each group's largest sum."""
 
     def __init__(self, root: Root, groups: Mapping[str, Sequence[FetchProcess]]) -> None:
         self._root, self._groups = root, groups
         self.peaks = {name: pss_bytes(root, group) for name, group in groups.items()}
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        while not self._stopped.wait(_PSS_PERIOD_SECONDS):
-            self._look()
+        self._watch = Repeated(self._look, _PSS_PERIOD_SECONDS)
 
     def _look(self) -> None:
         for name, group in self._groups.items():
@@ -152,7 +189,5 @@ class PeakMemory:
 
     def stop(self) -> dict[str, int]:
         """Ends the watch and returns the peaks."""
-        self._stopped.set()
-        self._thread.join()
-        self._look()
+        self._watch.stop()
         return self.peaks

@@ -24,6 +24,7 @@ class FetchRequest(_Model):
 
     `served` is the server's local directory, which holds the map output; `work` is an empty
     directory for all others. `tls` holds stock's TLS settings, None without TLS.
+    `shuffled` is the daemon's program, empty where stock serves.
     """
 
     system: Fetching

@@ -24,7 +24,7 @@ from vas_bench.hsph.session import HsphRequest, played, steps
 from vas_bench.options import budget_option, dry_run_option, read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.results.systems import ARM_OF
+from vas_bench.results.systems import SYSTEM_OF
 from vas_bench.run.conduct import planned_site
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import BenchPlan, made_plan
@@ -54,7 +54,7 @@ _WEEK_SECONDS = 7 * 24 * 3600
 )
 @click.option(
     "--system",
-    type=click.Choice(list(ARM_OF)),
+    type=click.Choice(list(SYSTEM_OF.values())),
     default="vas",
     show_default=True,
     help="System that every phase runs on.",

@@ -30,7 +30,7 @@ from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.results.systems import ARM_OF
+from vas_bench.results.systems import SYSTEM_OF
 from vas_bench.run.estimate import run_seconds
 from vas_bench.site.options import SiteOptions, site_options
 from vas_core.cli import SizeType, json_option, note, print_json
@@ -75,7 +75,7 @@ _EMULATED_FACTOR = 10
 @click.option("--hosts", type=click.IntRange(1, 64), help="Hosts of the lab [default: 2].")
 @click.option(
     "--system",
-    type=click.Choice(list(ARM_OF)),
+    type=click.Choice(list(SYSTEM_OF.values())),
     default="vas",
     show_default=True,
     help="System that the TeraSort runs on.",

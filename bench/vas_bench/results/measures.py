@@ -61,6 +61,8 @@ MEASURES: dict[str, Measure] = {
     "connections": Measure("", "TCP connections that the server of map output accepted"),
     "peak_memory_bytes": Measure("B", "largest sum of the processes' proportional set sizes"),
     "threads": Measure("", "threads at the end"),
+    "open_connections": Measure("", "most connections to servers of map output, open at once"),
+    "shuffle_threads": Measure("", "most threads that one task has for the shuffle alone"),
     "energy_joules": Measure("J", "energy of processors and memory, as RAPL counts it"),
 }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from vas_bench.run.counters import (
 )
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
+from vas_bench.run.lab_watch import LabWatch
 from vas_bench.run.measures import job_measures
 from vas_bench.run.own_jobs import workloads_jar
 from vas_bench.run.plan import BenchPlan
@@ -37,6 +39,7 @@ from vas_lab.control import ControlRequest
 from vas_lab.disk import LAB_BYTES, free_bytes
 from vas_lab.hadoop.configuration import child_arguments
 from vas_lab.hadoop.hdfs import hdfs_root, name_node_web
+from vas_lab.hadoop.shuffled import find_shuffled, shuffled_properties
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
@@ -91,6 +94,8 @@ class LabSite(PlannedSite):
                 hint="leave it out: it is for a real site (--cluster)",
             )
         _check_room(experiments, free_bytes(self._directory))
+        if self._plan.with_shuffled:
+            find_shuffled()
         self._fetch_tez(experiments)
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
@@ -98,6 +103,8 @@ class LabSite(PlannedSite):
         if not self._versions:
             build = build_of(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
+            if self._plan.with_shuffled:
+                self._versions["vas-shuffled"] = build_of(find_shuffled())
         cache = "dropped before the run" if self._drops else "as the run before left it"
         told = configuration(experiment, self._plan.properties, cache, hdfs=self._hdfs)
         return RunIdentity(experiment, told, versions_for(experiment, self._versions))
@@ -118,10 +125,11 @@ class LabSite(PlannedSite):
             f"the lab in {self._directory} to end",
         )
         self._say(f"starting a lab of {experiment.hosts} hosts")
+        daemon = shuffled_properties() if self._plan.with_shuffled else {}
         options = LabOptions(
             state_dir=self._directory,
             hosts=experiment.hosts,
-            properties=PROFILES[experiment.jvm].lab,
+            properties={**PROFILES[experiment.jvm].lab, **daemon},
             hdfs=self._plan.with_hdfs,
             job_limit_seconds=self._plan.limit_seconds,
         )
@@ -147,12 +155,13 @@ class LabSite(PlannedSite):
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job and returns what it, the block device and the interfaces counted."""
         before = self._counted()
-        job = self.jobs.run(experiment, self.arm(experiment))
+        with self._watched() as seen:
+            job = self.jobs.run(experiment, self.arm(experiment))
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
         machine = self._counted().since(before) | cache
-        return meant(experiment, job_measures(job) | machine)
+        return meant(experiment, job_measures(job) | machine | seen)
 
     def down(self) -> None:
         """Ends the lab, if one is up."""
@@ -168,6 +177,19 @@ class LabSite(PlannedSite):
     def arm(self, experiment: Experiment) -> Arm:
         """Returns the arm that an experiment runs as."""
         return arm_of(experiment, self._plan.properties, self._there.tez, self._hdfs)
+
+    @contextmanager
+    def _watched(self) -> Iterator[dict[str, float]]:
+        """Yields measures that are there after the body; none where nodes have no daemon."""
+        seen: dict[str, float] = {}
+        if not self._plan.with_shuffled:
+            yield seen
+            return
+        watch = LabWatch(self._root, self._there.lab.running.supervisor)
+        try:
+            yield seen
+        finally:
+            seen.update(watch.stop())
 
     @property
     def _there(self) -> Up:

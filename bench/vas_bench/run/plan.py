@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from vas_bench.results.systems import SYSTEMS
+from vas_bench.results.systems import NODE_SYSTEMS, SYSTEMS
 from vas_cluster.model import Flock
 from vas_core.durations import parse_duration
 from vas_core.errors import BadInput
@@ -143,6 +143,11 @@ class BenchPlan(_Model):
     def with_hdfs(self) -> bool:
         """Tells whether the plan's labs have HDFS too, whichever system runs."""
         return "yarn-hdfs" in self.systems
+
+    @property
+    def with_shuffled(self) -> bool:
+        """Tells whether the nodes of the plan's labs run vas-shuffled, and the lab is watched."""
+        return not NODE_SYSTEMS.isdisjoint(self.systems)
 
 
 def made_plan(**fields: Any) -> BenchPlan:

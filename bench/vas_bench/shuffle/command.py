@@ -17,15 +17,15 @@ from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
-from vas_bench.shuffle.goals import COLUMNS, GoalRow, read_goals, rows
-from vas_core.cli import SizeType, json_option, note, print_json
-from vas_core.errors import VasError
+from vas_bench.shuffle.goals import GoalRow, read_goals, rows
+from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
+from vas_core.cli import SizeType, json_option, note
 from vas_core.progress import Step, Steps
 from vas_core.settings import read_yaml
-from vas_core.table import print_table
 from vas_lab.state import default_directory
 
 _PLAN = Path(__file__).with_name("shuffle.yaml")
+GOALS = Path(__file__).with_name("goals.yaml")
 _USUAL = ("terasort", "short-maps", "secondarysort", "sort", "wordcount", "one-map")
 _LONG = "thousand-maps"
 _FILES = "files"
@@ -80,7 +80,7 @@ def shuffle(
     \f
     Raises VasError when a row is invalid.
     """
-    plan, goals = read_yaml(_PLAN, ComparisonPlan), read_goals()
+    plan, goals = read_yaml(_PLAN, ComparisonPlan), read_goals(GOALS)
     wanted = _wanted(chosen)
     jobs = {key: _experiments(plan, key, size, without_tez) for key in plan.jobs if key in wanted}
     maps = file_maps if _FILES in wanted else 0
@@ -92,8 +92,8 @@ def shuffle(
         runs = compare_in_lab(plan, jobs, session, store_settings(size), "vas bench shuffle")
     found = [row for key in runs for row in rows(plan.jobs[key].title, goals[key], runs[key])]
     found += _file_rows(maps)
-    _print(found, as_json)
-    _refuse_invalid(found)
+    print_rows(found, as_json=as_json)
+    refuse_invalid_rows(found)
 
 
 def _wanted(chosen: tuple[str, ...]) -> set[str]:
@@ -138,21 +138,3 @@ def _file_rows(maps: int) -> list[GoalRow]:
             with progress.step(_step(layout)):
                 found.append(file_row(layout, count_files(layout, maps, directory)))
     return found
-
-
-def _print(found: list[GoalRow], as_json: bool) -> None:
-    if as_json:
-        print_json({"rows": [row.as_json() for row in found]})
-    else:
-        print_table(COLUMNS, (row.as_cells() for row in found))
-        for row in found:
-            if row.invalid:
-                note(f"invalid: {row.name}: {row.invalid}")
-
-
-def _refuse_invalid(found: list[GoalRow]) -> None:
-    invalid = [row for row in found if row.invalid]
-    if invalid:
-        raise VasError(
-            f"{len(invalid)} rows are invalid", where=invalid[0].name, hint=invalid[0].invalid
-        )

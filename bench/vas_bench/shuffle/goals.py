@@ -1,4 +1,4 @@
-"""The goals of the shuffle, and the rows that runs make of them. Pure but for `read_goals`."""
+"""The goals of a shuffle, and the rows that runs make of them. Pure but for `read_goals`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GoalRow:
         return self.value is not None and self.value <= self.goal
 
     def as_json(self) -> dict[str, Any]:
-        """The row as `vas bench shuffle --json` prints it; `invalid` only where it is."""
+        """The row as `--json` prints it; `invalid` only where it is."""
         row: dict[str, Any] = {
             "name": self.name,
             "value": _rounded(self.value),
@@ -68,7 +68,7 @@ class GoalRow:
 
 
 class Goal(BaseModel):
-    """A row of the table: a measure of VAS's runs, and the largest value allowed, if any.
+    """A row of the table: a measure of a system's runs, and the largest value allowed, if any.
 
     `over`: the ratio of medians, over another system's. `of`: the share of another measure of the
     same run. With neither it is the largest value of any run.
@@ -77,6 +77,7 @@ class Goal(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     row: str
+    system: System = VAS
     measure: str
     over: System | None = None
     of: str | None = None
@@ -85,16 +86,16 @@ class Goal(BaseModel):
     @property
     def systems(self) -> tuple[System, ...]:
         """The systems whose runs it needs."""
-        return (VAS, self.over) if self.over else (VAS,)
+        return (self.system, self.over) if self.over else (self.system,)
 
     def estimate(self, name: str, runs: Sequence[BenchRun]) -> GoalRow:
         """Returns its row of that name, from at least one run of each of its systems."""
-        values = values_of(runs, VAS, self.measure)
+        values = values_of(runs, self.system, self.measure)
         if self.over:
             it = ratio(values, values_of(runs, self.over, self.measure))
             return GoalRow(name, it.value, (it.low, it.high), it.n, self.limit, it.p)
         if self.of:
-            both = zip(values, values_of(runs, VAS, self.of), strict=True)
+            both = zip(values, values_of(runs, self.system, self.of), strict=True)
             found = summary([part / whole for part, whole in both])
             interval = found.median_interval or (found.median, found.median)
             return GoalRow(name, found.median, interval, found.n, self.limit)
@@ -110,9 +111,9 @@ class _Goals(RootModel[dict[str, tuple[Goal, ...]]]):
     pass
 
 
-def read_goals() -> Mapping[str, tuple[Goal, ...]]:
-    """Reads the goals that VAS brings, by the key of their job."""
-    return read_yaml(Path(__file__).with_name("goals.yaml"), _Goals).root
+def read_goals(file: Path) -> Mapping[str, tuple[Goal, ...]]:
+    """Reads the goals of a file by the key of their job."""
+    return read_yaml(file, _Goals).root
 
 
 def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[GoalRow]:

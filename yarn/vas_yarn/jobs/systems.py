@@ -11,9 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vas_yarn.profiles import SHUFFLE
+from vas_yarn.lint.rules import COLLECTOR_KEY
+from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE
+from vas_yarn.small_cluster import AM_HEAP
+from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
 
-System = Literal["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "tez", "vas-locality", "vas"]
+System = Literal[
+    "yarn-hdfs",
+    "yarn-lustre",
+    "yarn-lustre-hosts",
+    "tez",
+    "vas-locality",
+    "vas",
+    "jbs",
+    "jbs-collector",
+    "jbs-warm",
+]
 """Where jobs run: what a plan may name, and a line of results names."""
 
 # Name -> the text that a reader of a report gets, in the order in which reports show them.
@@ -24,6 +37,9 @@ SYSTEMS: dict[System, str] = {
     "tez": "the same jobs on Apache Tez",
     "vas-locality": "each stripe's host is answered, and VAS's placement waits for it",
     "vas": "the same, and map output is written once to Lustre and merged from there",
+    "jbs": "stock YARN on Lustre; vas-shuffled copies stock's map output from the nodes' disks",
+    "jbs-collector": "the same, and VAS's collector writes map output, to the nodes' disks",
+    "jbs-warm": "the same, and a container runs one task after another",
 }
 
 
@@ -69,6 +85,38 @@ ARMS = (
         SHUFFLE,
     ),
 )
+_COLLECTED = {
+    **NODE_SHUFFLE,
+    COLLECTOR_KEY: "org.vas.shuffle.map.LocalCollector",
+    **_PLACEMENT_OFF,
+}
+NODE_ARMS = (
+    Arm(
+        "jbs",
+        "JBS",
+        "as real hosts, and vas-shuffled copies stock's map output from the nodes' own disks",
+        {**NODE_SHUFFLE, **_PLACEMENT_OFF},
+    ),
+    Arm(
+        "jbs-collector",
+        "JBS, own collector",
+        "the same, and VAS's collector writes map output, to the nodes' own disks",
+        _COLLECTED,
+    ),
+    Arm(
+        "jbs-warm",
+        "JBS, warm",
+        "the same, and a container runs one task after another",
+        # No task is placed, so a container that waits takes any map at once.
+        {
+            **_COLLECTED,
+            OPTIONS_KEY: f"{AM_HEAP} {MASTER}",
+            REUSE_KEY: "auto",
+            "vas.containers.reuse.locality-delay": "0ms",
+        },
+    ),
+)
+"""Arms with map output on the nodes' own disks: each node runs vas-shuffled (docs/jbs.md)."""
 # The arm whose times the others are held against: all that VAS adds beyond answering real hosts.
 BASE = "real hosts"
 

@@ -106,7 +106,7 @@ class TeraSort:
         return checksum
 
     def _output(self, arm: Arm) -> str:
-        return f"{self._directory}/{arm.name.replace(' ', '-')}"
+        return f"{self._directory}/{arm.system}"
 
 
 def job_properties(sizes: TeraSortSizes) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""`vas bench jbs`: map output on the nodes' own disks, copied by vas-shuffled, against stock's."""

@@ -1,0 +1,74 @@
+"""The command `vas bench jbs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from pydantic import JsonValue
+
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.results.environment import build_of, build_of_plugins
+from vas_bench.run.comparison_plan import ComparisonPlan
+from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
+from vas_bench.shuffle.goals import read_goals, rows
+from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
+from vas_core.cli import SizeType, json_option, note
+from vas_core.settings import read_yaml
+from vas_lab.hadoop.shuffled import find_shuffled
+
+PLAN = read_yaml(Path(__file__).with_name("jbs.yaml"), ComparisonPlan)
+GOALS = Path(__file__).with_name("goals.yaml")
+
+
+@click.command()
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs on each system."
+)
+@click.option("--size", type=SizeType(), default="1G", show_default=True, help="Input size.")
+@click.option(
+    "--rows",
+    "chosen",
+    multiple=True,
+    type=click.Choice(list(PLAN.jobs)),
+    help="Only the rows of this job; repeatable [default: all].",
+)
+@rounds_options
+@dry_run_option
+@json_option
+def jbs(
+    size: int, chosen: tuple[str, ...], session: RoundsRequest, dry_run: bool, as_json: bool
+) -> None:
+    """Measure vas-shuffled against stock's shuffle.
+
+    Map output is on the nodes' own disks.
+
+    Every round runs each job once on each system, in an order drawn by lot, on the same data with
+    the same JVM flags, and validates the output: stock's; the daemon with stock's map side; the
+    daemon with VAS's collector; and the same in warm containers. The lab's nodes run the daemon.
+    Memory, connections and threads are counted while jobs run. `vas bench report` reads the file
+    of --resume.
+
+    \b
+    Examples: vas bench jbs --dry-run
+              vas bench jbs --rounds 3 --size 256M --resume jbs.jsonl
+              vas bench jbs --rows terasort --rows one-map --json
+    \f
+    Raises NotHere before the daemon is built.
+    """
+    jobs = {key: PLAN.experiments(key, size) for key in PLAN.jobs if not chosen or key in chosen}
+    if dry_run:
+        drawn = [each for job in jobs.values() for each in session.draw(without_settings(job))]
+        note(f"{say_rounds(drawn) / 60:.0f} min on two quiet cores")
+        return
+    runs = compare_in_lab(PLAN, jobs, session, store_settings(size), "vas bench jbs")
+    goals = read_goals(GOALS)
+    found = [row for key in runs for row in rows(PLAN.jobs[key].title, goals[key], runs[key])]
+    print_rows(found, as_json=as_json)
+    refuse_invalid_rows(found)
+
+
+def store_settings(size: int) -> dict[str, JsonValue]:
+    """Returns the settings that all runs of a file must have in common, besides the seed."""
+    daemon = build_of(find_shuffled())
+    return {"size_bytes": size, "build": build_of_plugins(), "vas-shuffled": daemon}

@@ -1,0 +1,33 @@
+"""The daemon of map output on the nodes' own disks, started by the lab's NodeManagers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vas_core.errors import NotHere
+from vas_core.repository import REPOSITORY
+from vas_yarn.submit.medium import SERVICE, SERVICE_KEY
+
+_PROGRAM = REPOSITORY / "shuffled/target/release/vas-shuffled"
+# A lab's nodes share one machine: a quarter of the daemon's default for each.
+_MEMORY = "64m"
+
+
+def find_shuffled() -> Path:
+    """Returns the daemon's program. Raises NotHere before it is built."""
+    if not _PROGRAM.is_file():
+        hint = "run `./vas --yes build --native`, which installs a Rust compiler"
+        raise NotHere("vas-shuffled is not built", where=str(_PROGRAM), hint=hint)
+    return _PROGRAM
+
+
+def shuffled_properties() -> dict[str, str]:
+    """Returns properties of a lab whose NodeManagers start the daemon; stock's jobs notice nothing.
+
+    Raises NotHere before the daemon is built.
+    """
+    return {
+        SERVICE_KEY: SERVICE,
+        "vas.shuffled.program": str(find_shuffled()),
+        "vas.shuffled.memory": _MEMORY,
+    }
