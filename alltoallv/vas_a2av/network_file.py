@@ -25,8 +25,8 @@ def network_path(mpi: str) -> Path:
 def read_network(path: Path) -> Network:
     """Returns the network that a file describes.
 
-    Raises BadInput for what cannot be read or is no text of 64 KiB at most, else as
-    `parse_network`.
+    Raises BadInput for a file that cannot be read, is longer than 64 KiB or is no text, and as
+    `parse_network` does.
     """
     try:
         text = read_limited(path, _MOST_BYTES).decode()

@@ -26,7 +26,7 @@ _GRANTS = '{context="yarn",instance="yarn-rm"}'
 
 @dataclass(frozen=True)
 class Case:
-    """What happens, and the alert that it must raise, with the labels that its summary needs.
+    """Series that go from good to bad, and the alert that Prometheus must raise then.
 
     `changing` has for each series its good and its bad value; `steady` the values of series that
     never change. A count goes from its good value to its bad one, and stays there.

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-# What tells the caller nothing about its input.
+# A docstring need not name these: they tell the caller of a mistake in the code, not in the input.
 _NOT_REPORTED = {"NotImplementedError", "AssertionError", "StopIteration"}
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Inner = _Definition | ast.Lambda
-# Where the text begins that says what is raised; "raises the limit" is no such text.
+# Finds the sentence that names the errors; "raises the limit" does not begin one.
 _RAISES = re.compile(r"\bRaises\b|\braises (?=`?[A-Z])|\bfor which it raises\b")
 # The text refers to another function, or passes on what somebody else raised.
 _REFERS = re.compile(r"\bRaises?,? (?:as|what|the (?:first )?(?:error|failure))\b", re.I)

@@ -134,7 +134,7 @@ def _what_is_next(application: str) -> str:
 def _run(
     options: LabOptions, sizes: TeraSortSizes, arms: Sequence[Arm], keep: bool
 ) -> tuple[Lab, list[Done]]:
-    """Starts a lab and runs the arms in it; ends the lab, unless it is to be kept."""
+    """Starts a lab and runs the arms in it; ends the lab, unless the user wants to `keep` it."""
     with Steps.show(steps(arms), options.state_dir / "step-seconds.json") as progress:
         with progress.step(START):
             here = Lab.start(options)

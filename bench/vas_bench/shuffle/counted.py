@@ -28,7 +28,7 @@ _MAIN = "org.vas.workloads.files.CreatedFiles"
 class OutputLayout:
     """A layout of map output: the most files that an attempt may create, and an attempt's seconds.
 
-    `limit` is None where there is no goal.
+    `limit` is the goal: the most files. A layout without a goal has None.
     """
 
     limit: float | None

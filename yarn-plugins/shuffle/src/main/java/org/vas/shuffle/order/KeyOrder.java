@@ -76,6 +76,8 @@ public abstract class KeyOrder {
    * Returns the prefix of what a key has behind the content that it shares with others, for a key
    * whose last prefix {@link #goesOn}.
    *
+   * <p>An order whose prefixes never go on has no such prefix, and is never asked.
+   *
    * @param shared how many bytes of content they share: {@link #PREFIX_CONTENT} for each prefix
    */
   public long prefixBehind(byte[] bytes, int offset, int length, int shared) {

@@ -129,6 +129,7 @@ class DaemonProcessTest {
     }
     daemon.remove(APPLICATION);
     await(() -> !Files.exists(recovery().get().resolve(APPLICATION.toString())));
+    await(this::isOver);
     try (DaemonLinks late = links(SECRET)) {
       IOException over = assertThrows(IOException.class,
           () -> late.look(address(0), false, true, () -> {}));
@@ -186,6 +187,16 @@ class DaemonProcessTest {
     IOException e = assertThrows(IOException.class, () -> daemon.add(second, name, SECRET));
     assertTrue(e.getMessage().contains("eve 0 00?remove"), e::getMessage);
     assertEquals(1000, look(0).segment(0, 0).orElseThrow().rawBytes());
+  }
+
+  // The daemon reads what it is told after the order was given.
+  private boolean isOver() {
+    try (DaemonLinks late = links(SECRET)) {
+      late.look(address(0), false, true, () -> {});
+      return false;
+    } catch (IOException refused) {
+      return true;
+    }
   }
 
   private static void await(BooleanSupplier isSo) {
