@@ -19,6 +19,7 @@ final class Demand {
   private final Map<String, Integer> maps = new HashMap<>();
   private final Set<TaskAttemptId> again = new HashSet<>();
   private int reduces;
+  private int placedMaps;
 
   void add(ContainerRequestEvent request) {
     if (request.getEarlierAttemptFailed()) {
@@ -49,6 +50,11 @@ final class Demand {
     return reduces;
   }
 
+  /** Returns whether a map attempt waits that has its data on some host. */
+  boolean hasPlacedMaps() {
+    return placedMaps > 0;
+  }
+
   /** Returns whether attempts of a kind wait that run again after a failure. */
   boolean hasAgain(TaskType type) {
     return again.stream().anyMatch(attempt -> attempt.getTaskId().getTaskType() == type);
@@ -59,6 +65,7 @@ final class Demand {
       reduces += change;
       return;
     }
+    placedMaps += request.getHosts().length == 0 ? 0 : change;
     for (String host : request.getHosts()) {
       maps.merge(host, change, Integer::sum);
     }

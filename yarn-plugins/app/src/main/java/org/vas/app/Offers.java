@@ -8,8 +8,8 @@ import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 
 /**
  * Offers waiting containers to kinds of tasks, in one round of the allocator: a map first gets one
- * of its own host, then one of its rack after the locality delay, and any after twice that. The
- * allocator gives an offered container to whatever attempt is left, so that no more containers are
+ * of its own host, then one of its rack after the locality delay, and any after twice that; maps
+ * whose input names no host wait for none. The allocator gives an offered container to whatever attempt is left, so that no more containers are
  * offered for a host than attempts have their data there, and none to whichever attempt comes first
  * while that may be one that failed before.
  */
@@ -67,7 +67,11 @@ final class Offers {
     }
     return take(host)
         || (waited >= delay && take(rackOf.apply(host)))
-        || (waited >= 2 * delay && !demand.hasAgain(TaskType.MAP));
+        || (isAnyGood(waited) && !demand.hasAgain(TaskType.MAP));
+  }
+
+  private boolean isAnyGood(long waited) {
+    return waited >= 2 * delay || !demand.hasPlacedMaps();
   }
 
   private boolean take(String place) {

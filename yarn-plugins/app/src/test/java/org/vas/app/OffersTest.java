@@ -32,6 +32,26 @@ class OffersTest {
   }
 
   @Test
+  void mapsWithoutAPlaceTakeAnyContainerAtOnce() {
+    demand.add(request(1));
+    demand.add(request(2));
+    Offers offers = round(true);
+    assertEquals(MAP, offers.offer("vm1", TaskType.MAP, 0));
+    assertEquals(MAP, offers.offer("vm3", TaskType.MAP, 0));
+    assertEquals(NONE, offers.offer("vm2", TaskType.MAP, 0), "a third container for two maps");
+  }
+
+  @Test
+  void whileAMapHasAPlaceNoContainerIsOfferedToWhicheverComesFirst() {
+    demand.add(request(1));
+    demand.add(request(2, "vm1", "/pair1"));
+    assertEquals(NONE, round(true).offer("vm3", TaskType.MAP, 0));
+    assertEquals(MAP, round(true).offer("vm1", TaskType.MAP, 0));
+    demand.remove(Attempts.map(2));
+    assertEquals(MAP, round(true).offer("vm3", TaskType.MAP, 0));
+  }
+
+  @Test
   void noMoreContainersAreOfferedThanAttemptsWait() {
     demand.add(request(1, "vm1", "/pair1"));
     Offers offers = round(true);
@@ -110,6 +130,11 @@ class OffersTest {
   private Offers round(boolean toReduces) {
     return new Offers(
         demand, host -> host.equals("vm3") ? "/pair2" : "/pair1", DELAY, toReduces, 9);
+  }
+
+  private static ContainerRequestEvent request(int task) {
+    return new ContainerRequestEvent(Attempts.map(task), Resource.newInstance(512, 1),
+        new String[0], new String[0]);
   }
 
   private static ContainerRequestEvent request(int task, String host, String rack) {
