@@ -12,6 +12,7 @@ from vas_core.process import run
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.hadoop.configuration import child_arguments, configuration, hadoop_program
 from vas_lab.hadoop.daemons import yarn_daemons
+from vas_lab.inside.setup import Inside
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
 from vas_lab.workflows import workflow
@@ -100,6 +101,10 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
         ("queue -showacls", ["org.apache.hadoop.mapred.JobQueueClient", "-showacls"]),
         ("distcp /a /b", ["org.apache.hadoop.tools.DistCp", "/a", "/b"]),
         ("version", ["org.apache.hadoop.util.VersionInfo"]),
+        ("job -list", ["org.apache.hadoop.mapred.JobClient", "-list"]),
+        ("logs -help", ["org.apache.hadoop.yarn.client.cli.LogsCLI", "-help"]),
+        ("node -list", ["org.apache.hadoop.yarn.client.cli.NodeCLI", "-list"]),
+        ("streaming -info", ["org.apache.hadoop.streaming.HadoopStreaming", "-info"]),
         ("org.example.Main x", ["org.example.Main", "x"]),
     ],
 )
@@ -135,6 +140,24 @@ def test_a_word_that_it_does_not_know_is_said_in_one_line(
     first = words.split()[0] if words else "no word"
     assert done.stderr.startswith(f"hadoop: {first}: a lab knows application, classpath, ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("word", ["help", "-h", "--help"])
+def test_the_words_are_its_help(spec: LabSpec, tmp_path: Path, word: str) -> None:
+    (tmp_path / "hadoop").write_text(hadoop_program(spec))
+    done = run(["sh", tmp_path / "hadoop", word])
+    assert done.stdout.startswith("hadoop: a lab knows application, classpath, ")
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_spark_is_given_the_plugins_and_jna_on_its_class_path(spec: LabSpec, plain: bool) -> None:
+    """And none of Hadoop's other jars, which Spark brings in its own versions."""
+    (spec.hadoop_lib / "jna-5.jar").touch()
+    here = spec.model_copy(update={"plugin_jar": None}) if plain else spec
+    given = Inside(here).environment(preload=False).get("SPARK_DIST_CLASSPATH")
+    assert given == (None if plain else f"{spec.plugin_jar}:{spec.hadoop_lib}/jna-5.jar")
 
 
 def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:

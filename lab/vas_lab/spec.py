@@ -109,6 +109,13 @@ class LabSpec(BaseModel):
         plugins = [self.plugin_jar] if self.plugin_jar else []
         return (*sorted(self.hadoop_lib.glob("*.jar")), *plugins)
 
+    @property
+    def spark_jars(self) -> str:
+        """The jars that Spark needs for `lustre:///`: plugins and JNA; empty without plugins."""
+        if self.plugin_jar is None:
+            return ""
+        return ":".join(map(str, (self.plugin_jar, *sorted(self.hadoop_lib.glob("jna-*.jar")))))
+
     def node_dir(self, node: str) -> Path:
         """Returns the directory of a node's local disk: YARN's local and log directories."""
         return self.state_dir / "nodes" / node

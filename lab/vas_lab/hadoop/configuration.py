@@ -155,9 +155,20 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
     return "\n".join((*jvm_flags(spec), class_path)) + "\n"
 
 
-_UNKNOWN_WORD = (
-    "a lab knows application, classpath, distcp, fs, jar, queue, version, and the name of a class"
-)
+# The words of `hadoop`, `yarn` and `mapred` in a lab that are one class of Hadoop's each.
+_WORDS = {
+    "distcp": "org.apache.hadoop.tools.DistCp",
+    "fs": "org.apache.hadoop.fs.FsShell",
+    "jar": "org.apache.hadoop.util.RunJar",
+    "job": "org.apache.hadoop.mapred.JobClient",
+    "logs": "org.apache.hadoop.yarn.client.cli.LogsCLI",
+    "node": "org.apache.hadoop.yarn.client.cli.NodeCLI",
+    "queue": "org.apache.hadoop.mapred.JobQueueClient",
+    "streaming": "org.apache.hadoop.streaming.HadoopStreaming",
+    "version": "org.apache.hadoop.util.VersionInfo",
+}
+_KNOWN = ", ".join(sorted((*_WORDS, "application", "classpath")))
+_HELP = f"a lab knows {_KNOWN}, and the name of a class"
 
 
 def hadoop_program(spec: LabSpec) -> str:
@@ -166,6 +177,7 @@ def hadoop_program(spec: LabSpec) -> str:
         (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
     )
     conf = f'"${{HADOOP_CONF_DIR:-{spec.conf}}}"'
+    words = "".join(f'    {word}) shift; set -- {name} "$@" ;;\n' for word, name in _WORDS.items())
     return (
         "#!/bin/sh\n"
         f"jars={shlex.quote(spec.jars)}\n"
@@ -173,14 +185,12 @@ def hadoop_program(spec: LabSpec) -> str:
         'more="${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}"\n'
         'case "$1" in\n'
         '    classpath) printf "%s\\n" "$conf:$jars$more"; exit ;;\n'
-        '    jar) shift; set -- org.apache.hadoop.util.RunJar "$@" ;;\n'
-        '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
+        f'    help | -h | --help) printf "%s: %s\\n" "${{0##*/}}" "{_HELP}"; exit ;;\n'
+        f"{words}"
+        # It reads the word itself.
         '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
-        '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
-        '    distcp) shift; set -- org.apache.hadoop.tools.DistCp "$@" ;;\n'
-        '    version) shift; set -- org.apache.hadoop.util.VersionInfo "$@" ;;\n'
         "    -* | *.*) ;;\n"
-        f'    *) printf "%s: %s: {_UNKNOWN_WORD}\\n" "${{0##*/}}" "${{1:-no word}}" >&2\n'
+        f'    *) printf "%s: %s: {_HELP}\\n" "${{0##*/}}" "${{1:-no word}}" >&2\n'
         "       exit 2 ;;\n"
         "esac\n"
         f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf$more" "$@"\n'

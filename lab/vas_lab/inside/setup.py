@@ -93,6 +93,9 @@ class Inside:
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
+        if spec.spark_jars:
+            # Spark gives it to its driver and its executors, behind its own jars.
+            env["SPARK_DIST_CLASSPATH"] = spec.spark_jars
         return self.lustre.environment(env) if preload else env
 
 
