@@ -253,13 +253,18 @@ def test_a_janitor_that_does_not_come_to_its_end_is_an_alert(
 ) -> None:
     """Its clock is promtool's, which begins at 0."""
     (alert,) = (alert for alert in ALERTS if alert.name == "VasJanitorLate")
-    labels = {"instance": "rm"}
+    labels = {"instance": "rm", "staging": "/scratch/staging"}
     notes = {
         "summary": rendered(alert.summary, labels),
         "runbook_url": "docs/runbook.md#vasjanitorlate",
     }
     fired = {"exp_labels": labels | {"severity": "warning"}, "exp_annotations": notes}
-    given = [{"series": 'vas_janitor_last_end_seconds{instance="rm"}', "values": "3600+0x400"}]
+    name = "vas_janitor_last_end_seconds"
+    given = [
+        {"series": f'{name}{{instance="rm",staging="/scratch/staging"}}', "values": "3600+0x400"},
+        # Another staging directory of the machine, whose janitor ran each minute.
+        {"series": f'{name}{{instance="rm",staging="/other"}}', "values": "0+60x400"},
+    ]
     asked = {
         "eval_time": f"{int(60 * (1 + hours))}m",
         "alertname": alert.name,

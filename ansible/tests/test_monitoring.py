@@ -108,7 +108,7 @@ def ours() -> set[str]:
 
 
 def test_the_janitor_s_metrics_are_those_of_its_file(tmp_path: Path) -> None:
-    write_metrics(tmp_path / "janitor.prom", [], 0.0)
+    write_metrics(tmp_path / "janitor.prom", Path("/staging"), [], 0.0)
     text = (tmp_path / "janitor.prom").read_text()
     assert set(re.findall(r"(?m)^# TYPE (\w+) ", text)) >= JANITOR_METRICS
 

@@ -185,8 +185,8 @@ ALERTS = (
     Alert(
         "VasJanitorLate",
         "time() - vas_janitor_last_end_seconds > 3 * 3600",
-        "{{ $labels.instance }}: the janitor has not come to its end for three hours, so what "
-        "ended jobs left stays: systemctl status 'vas-shuffle-gc@*' there",
+        "{{ $labels.instance }}: the janitor of {{ $labels.staging }} has not come to its end for "
+        "three hours, so what ended jobs left stays: systemctl status 'vas-shuffle-gc@*' there",
         lasting="0m",
     ),
     Alert(
@@ -255,12 +255,12 @@ PANELS = (
     Panel(
         "Since the janitor's last run",
         "s",
-        {"{{instance}}": "time() - vas_janitor_last_end_seconds"},
+        {"{{instance}} {{staging}}": "time() - vas_janitor_last_end_seconds"},
     ),
     Panel(
         "Directories of jobs, by the janitor's verdict",
         "short",
-        {"{{instance}} {{verdict}}": "vas_janitor_directories"},
+        {"{{instance}} {{staging}} {{verdict}}": "vas_janitor_directories"},
     ),
     Panel(
         "Map output read by reduce tasks",

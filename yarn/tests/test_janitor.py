@@ -362,32 +362,3 @@ def test_a_staging_root_that_is_a_link_is_refused(
     link.symlink_to(staging)
     assert gc(rm, link) == 2
     assert "--staging" in capsys.readouterr().err
-
-
-def test_a_run_that_comes_to_its_end_says_so_to_prometheus(rm: FakeRm, staging: Path) -> None:
-    file = staging.parent / "janitor.prom"
-    rm.over(JOB, hours_ago=25)
-    assert gc(rm, staging, "--metrics", str(file), "--dry-run") == 0
-    assert not file.exists()
-    before = time.time()
-    assert gc(rm, staging, "--metrics", str(file)) == 0
-    found = {line.rpartition(" ")[0]: line.rpartition(" ")[2] for line in lines_of(file)}
-    assert before <= float(found["vas_janitor_last_end_seconds"]) <= time.time()
-    assert float(found['vas_janitor_directories{verdict="quarantine"}']) == 1
-    assert float(found['vas_janitor_directories{verdict="delete"}']) == 0
-    assert float(found["vas_janitor_failed"]) == 0
-    assert file.stat().st_mode & 0o777 == 0o644
-
-
-def test_a_run_without_an_active_resourcemanager_leaves_the_old_time(
-    rm: FakeRm, staging: Path
-) -> None:
-    file = staging.parent / "janitor.prom"
-    file.write_text("vas_janitor_last_end_seconds 1\n")
-    words = ["--staging", str(staging), "--resourcemanager", "http://127.0.0.1:1"]
-    assert run_command(["shuffle", "gc", *words, "--metrics", str(file)]) == 1
-    assert file.read_text() == "vas_janitor_last_end_seconds 1\n"
-
-
-def lines_of(file: Path) -> list[str]:
-    return [line for line in file.read_text().splitlines() if not line.startswith("#")]

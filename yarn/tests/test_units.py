@@ -37,7 +37,7 @@ def test_the_service_writes_below_its_staging_directory_only() -> None:
     service = read(SERVICE)["Service"]
     assert service["ProtectSystem"] == "strict"
     assert service["ReadWritePaths"] == "%f"
-    metrics = f"/run/{service['RuntimeDirectory']}/janitor.prom"
+    metrics = f"/run/{service['RuntimeDirectory']}/%i.prom"
     assert service["ExecStart"] == f"/usr/bin/vas shuffle gc --staging %f --metrics {metrics}"
     assert service["NoNewPrivileges"] == "yes"
 

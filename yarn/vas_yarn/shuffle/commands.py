@@ -218,7 +218,7 @@ def gc(
         # Only here: it takes a while to import, which `vas --help` need not wait for.
         from vas_yarn.shuffle.janitor.metrics import write_metrics
 
-        write_metrics(metrics, rows, time.time())
+        write_metrics(metrics, store.root, rows, time.time())
     return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
 
 

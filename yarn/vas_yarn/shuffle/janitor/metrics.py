@@ -15,8 +15,11 @@ from vas_yarn.shuffle.janitor.sweep import SweepRow
 _REFUSED = "refused"
 
 
-def write_metrics(file: Path, rows: Iterable[SweepRow], now: float) -> None:
-    """Writes the outcome of a run that came to its end at `now` (epoch seconds).
+def write_metrics(file: Path, staging: Path, rows: Iterable[SweepRow], now: float) -> None:
+    """Writes the outcome of a run below `staging` that came to its end at `now` (epoch seconds).
+
+    Every series has the label `staging`: a machine may have a file for each of several staging
+    directories, and a node exporter that reads one series twice refuses all of them.
 
     A run that does not end leaves the file as it is: its time shows that. Raises OSError.
     """
@@ -25,22 +28,24 @@ def write_metrics(file: Path, rows: Iterable[SweepRow], now: float) -> None:
     ended = Gauge(
         "vas_janitor_last_end_seconds",
         "When the janitor last looked after all that ended jobs left, as Unix time",
+        ["staging"],
         registry=registry,
     )
-    ended.set(now)
+    ended.labels(staging).set(now)
     by_verdict = Gauge(
         "vas_janitor_directories",
         "Directories of jobs that the last run saw, by its verdict",
-        ["verdict"],
+        ["staging", "verdict"],
         registry=registry,
     )
     counted = Counter(row.verdict for row in found)
     for verdict in (*(decision.value for decision in JanitorDecision), _REFUSED):
-        by_verdict.labels(verdict).set(counted[verdict])
+        by_verdict.labels(staging, verdict).set(counted[verdict])
     failed = Gauge(
         "vas_janitor_failed",
         "Directories of jobs that the last run could not move or delete",
+        ["staging"],
         registry=registry,
     )
-    failed.set(sum(row.failed for row in found))
+    failed.labels(staging).set(sum(row.failed for row in found))
     write_atomically(file, generate_latest(registry))
