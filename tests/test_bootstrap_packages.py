@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -101,8 +102,8 @@ def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
             ("test", "--all"),
         ),
         (("nft",), {"apt-get": ["nftables"], "dnf": ["nftables"]}, ("test",)),
-        (("promtool",), {"apt-get": ["prometheus"], "dnf": ["prometheus"]}, ("test", "--ci")),
-        (("promtool",), {"apt-get": ["prometheus"], "dnf": ["prometheus"]}, ("test", "--all")),
+        (("promtool",), {"apt-get": ["prometheus"], "dnf": []}, ("test", "--ci")),
+        (("promtool",), {"apt-get": ["prometheus"], "dnf": []}, ("test", "--all")),
     ],
 )
 def test_only_the_tests_that_run_it_need_a_program_of_tests(
@@ -123,6 +124,21 @@ def test_only_the_tests_that_run_it_need_a_program_of_tests(
     assert machine.installed() == []
     assert machine.vas("--yes", *words).returncode == 0
     assert machine.installed() == names
+
+
+@pytest.mark.unhurried
+@pytest.mark.parametrize("word", ["--ci", "--all"])
+def test_a_program_that_no_package_of_the_system_has_is_named_and_left_out(
+    tmp_path: Path, word: str
+) -> None:
+    rocky = ScriptClone(tmp_path, "dnf")
+    rocky.lacks("promtool")
+    done = rocky.vas("test", word)
+    assert (done.returncode, rocky.installed()) == (0, [])
+    (line,) = (line for line in done.stderr.splitlines() if "promtool" in line)
+    assert line.startswith("vas: no package of this system has promtool")
+    assert "skipped" in line
+    assert "promtool" not in rocky.vas("test").stderr
 
 
 def test_of_alternative_programs_one_is_enough(debian: ScriptClone) -> None:

@@ -40,23 +40,31 @@ is_there() {
     esac
 }
 
-# Sets `lacking` to the probes that fail, of the scopes given, and `missing` to their packages.
+# Sets `lacking` to the probes that fail, of the scopes given, `missing` to their packages, and
+# `without` to the probes that no package of this system has.
 look() {
     local probe scope debian rocky why
-    lacking=() missing=()
+    lacking=() missing=() without=()
     while IFS=$'\t' read -r probe scope debian rocky why; do
         [[ $probe == \#* || " $* " != *" $scope "* ]] && continue
         is_there "$probe" && continue
-        lacking+=("$probe ($why)")
         [[ $manager == apt-get ]] || debian=$rocky
+        if [[ $manager == dnf && $debian == - ]]; then
+            without+=("$probe ($why)")
+            continue
+        fi
+        lacking+=("$probe ($why)")
         [[ " ${missing[*]} " == *" $debian "* ]] || missing+=("$debian")
     done <"$packages"
 }
 
 install_packages() {
-    local answer=no manager as_root=() lacking missing
+    local answer=no manager as_root=() lacking missing without
     manager=$(basename -- "$(command -v apt-get || command -v dnf || true)")
     look "$@"
+    for probe in "${without[@]}"; do
+        say "no package of this system has $probe: the tests that need it are skipped; docs/rocky.md"
+    done
     [[ ${#lacking[@]} -gt 0 ]] || return 0
     for probe in "${lacking[@]}"; do say "missing: $probe"; done
     [[ -n $manager ]] || die "neither apt-get nor dnf is here; install the above by hand" 77

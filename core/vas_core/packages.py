@@ -40,6 +40,8 @@ _NEEDED_FOR = {
     "simgrid": "a2av bench, sort",
     "native": "build --native",
 }
+NO_PACKAGE = "-"
+"""What stands in packages.tsv where no repository of a system has the program."""
 _ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
@@ -70,7 +72,8 @@ def check(_root: Root) -> Iterator[DoctorFinding]:
 def _finding(package: Package) -> DoctorFinding:
     kind, _, name = package.probe.rpartition(":")
     found = _look(package.probe)
-    install = f"apt-get install {package.debian} (Rocky 9: dnf install {package.rocky})"
+    of_rocky = "no package" if package.rocky == NO_PACKAGE else f"dnf install {package.rocky}"
+    install = f"apt-get install {package.debian} (Rocky 9: {of_rocky})"
     if kind == "jdk" and "JAVA_HOME" in os.environ:
         install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
     return DoctorFinding(
