@@ -220,7 +220,7 @@ def test_runs_are_read_by_column() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a,b\n1,2\n", "x.csv: columns p and throughput are wanted; it has a, b"),
+        ("a,b\n1,2\n", "x.csv: columns p and throughput, or p and seconds, are wanted; it has a"),
         ("p,throughput\n1,2\n2,fast\n", "x.csv:3: throughput is 'fast'; a number above zero"),
         ("p,throughput\n\n0.5,2\n", "x.csv:3: p is 0.5; count nodes from 1"),
         ("p,throughput\n1,2,3\n", "x.csv:2: 3 cells, not 2; quote what has commas"),

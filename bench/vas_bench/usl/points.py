@@ -30,8 +30,8 @@ def points_of(table: CsvTable) -> list[ScalingPoint]:
     nodes = next((name for name in _NODES if name in table.columns), None)
     rate = next((name for name in (_THROUGHPUT, _SECONDS) if name in table.columns), None)
     if nodes is None or rate is None:
-        hint = f"it has {', '.join(table.columns)}"
-        raise BadInput("columns p and throughput are wanted", where=table.name, hint=hint)
+        wanted = "columns p and throughput, or p and seconds, are wanted"
+        raise BadInput(wanted, where=table.name, hint=f"it has {', '.join(table.columns)}")
     return [_point(row, nodes, rate, table.columns) for row in table.rows]
 
 
