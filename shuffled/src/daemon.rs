@@ -6,6 +6,7 @@ use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::outputs::Outputs;
+use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peers::Peers;
 use crate::reach::Reach;
@@ -37,8 +38,9 @@ pub fn run(options: &Options) -> io::Result<()> {
         Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), answers, pace,
     );
     let listener = sockets::listen(options.listen)?;
-    let port = listener.local_addr()?.port();
-    let peers = Peers::new(port, reach, Arc::clone(&metrics));
+    let listens = listener.local_addr()?;
+    let own = Own { supplier: Arc::clone(&supplier), listens };
+    let peers = Peers::new(own, pace, reach, Arc::clone(&metrics));
     let local = Local::new(Arc::clone(&jobs), peers, Arc::clone(&budget), Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
     open_sockets(&options.local_dirs, &local)?;
@@ -48,7 +50,7 @@ pub fn run(options: &Options) -> io::Result<()> {
         start("metrics", move || show(&listener, || metrics.text(jobs.count() as u64, budget.used())))?;
     }
     // The NodeManager reads this line: from here on both all are open.
-    println!("listening on port {port}");
+    println!("listening on port {}", listens.port());
     io::stdout().flush()?;
     obey(&mut io::stdin().lock(), &jobs, &outputs)
 }

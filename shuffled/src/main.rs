@@ -15,6 +15,7 @@ mod look;
 mod metrics;
 mod names;
 mod options;
+mod own_link;
 mod outputs;
 mod pace;
 mod peer_link;
@@ -29,6 +30,8 @@ mod wire;
 
 #[cfg(test)]
 mod abuse_tests;
+#[cfg(test)]
+mod own_link_tests;
 #[cfg(test)]
 mod testing {
     pub mod node;

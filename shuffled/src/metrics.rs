@@ -25,6 +25,7 @@ impl Count {
 #[derive(Default)]
 pub struct Metrics {
     pub served_bytes: Count,
+    pub own_bytes: Count,
     pub fetched_bytes: Count,
     pub looks: Count,
     pub reads: Count,
@@ -42,9 +43,10 @@ impl Metrics {
     pub fn text(&self, jobs: u64, budget_used: u64) -> String {
         let counters = [
             ("served_bytes_total", "Bytes of segments sent to other nodes", &self.served_bytes),
+            ("own_bytes_total", "Bytes of segments read for reducers of this node", &self.own_bytes),
             ("fetched_bytes_total", "Bytes of segments handed to reducers", &self.fetched_bytes),
-            ("looks_total", "Segments looked at for other nodes", &self.looks),
-            ("reads_total", "Pieces of segments asked for by other nodes", &self.reads),
+            ("looks_total", "Segments looked at for reducers of any node", &self.looks),
+            ("reads_total", "Pieces of segments asked for by reducers of any node", &self.reads),
             ("disk_reads_total", "Reads that these pieces were joined to", &self.joined_reads),
             ("refusals_total", "Requests and proofs that were refused", &self.refusals),
             ("broken_links_total", "Connections that ended in the middle", &self.broken_links),

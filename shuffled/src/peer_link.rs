@@ -11,7 +11,7 @@ use crate::supplier::STACK;
 use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Weak};
 use std::thread;
 
@@ -31,9 +31,23 @@ pub struct Proof {
     is_mutual: bool,
 }
 
-/// Connects, and serves requests until the connection ends.
+/// Connects, and serves requests until the connection ends. Those to this node itself need no connection.
 pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
-    let stream = Arc::new(peers.reach.connect(&peer.host, peers.port)?);
+    let is_own = |address: &SocketAddr| peers.own.as_ref().is_some_and(|own| own.is_at(address));
+    let connected = peers.reach.connect(&peer.host, peers.port, is_own)?;
+    match (connected, &peers.own) {
+        (None, Some(own)) => own.run(peer, peers.pace.tick),
+        (None, None) => Ok(()),
+        (Some(stream), _) => {
+            peers.metrics.peers_out.add(1);
+            let result = run_connected(peers, peer, Arc::new(stream));
+            peers.metrics.peers_out.subtract(1);
+            result
+        }
+    }
+}
+
+fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -> Result<(), Failed> {
     let broken = |error: io::Error| Failed { why: Refusal::Unreachable, text: format!("{}: {error}", peer.host) };
     stream.set_nodelay(true).map_err(broken)?;
     stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;

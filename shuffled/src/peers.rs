@@ -3,6 +3,7 @@
 use crate::fair::Fair;
 use crate::jobs::Job;
 use crate::metrics::Metrics;
+use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peer_link;
 use crate::reach::{Failed, Reach};
@@ -54,8 +55,10 @@ pub struct Peers {
     pub port: u16,
     pub pace: Pace,
     pub reach: Arc<Reach>,
+    /// The supplier of this process; None in tests where each name is another node's.
+    pub own: Option<Own>,
     most: usize,
-    metrics: Arc<Metrics>,
+    pub metrics: Arc<Metrics>,
     table: Mutex<Table>,
 }
 
@@ -98,12 +101,16 @@ impl Signs {
 }
 
 impl Peers {
-    pub fn new(port: u16, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
-        Peers::bounded(port, MOST_PEERS, Pace::default(), reach, metrics)
+    /// Makes the part of the daemon that asks: other nodes at the port where this one listens, and itself.
+    pub fn new(own: Own, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
+        let (port, table) = (own.listens.port(), Mutex::default());
+        Arc::new(Peers { port, pace, reach, own: Some(own), most: MOST_PEERS, metrics, table })
     }
 
+    /// Makes one that asks this node itself by connections too.
+    #[cfg(test)]
     pub fn bounded(port: u16, most: usize, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
-        Arc::new(Peers { port, pace, reach, most, metrics, table: Mutex::default() })
+        Arc::new(Peers { port, pace, reach, own: None, most, metrics, table: Mutex::default() })
     }
 
     /// Asks the node that the request names, and waits for its answer; `progress` is called whenever
@@ -149,7 +156,8 @@ impl Peers {
     fn wait(
         &self, peer: &Peer, answer: &Receiver<Answer>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
     ) -> Answer {
-        let mut told = Instant::now();
+        let begun = Instant::now();
+        let mut told = begun;
         loop {
             match answer.recv_timeout(self.pace.tick) {
                 Ok(answer) => return answer,
@@ -159,15 +167,18 @@ impl Peers {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let sign = signs.last();
-            if sign.is_some_and(|at| at.elapsed() > self.pace.silent) {
+            // One that waits for its turn moves on as long as the connection does.
+            let moved = sign.unwrap_or_else(|| peer.lock().heard.max(begun));
+            if moved.elapsed() > self.pace.silent {
                 let why = format!("{}: no sign of progress for {} s", peer.host, self.pace.silent.as_secs());
                 let refused = Refused::new(Refusal::Unreachable, why);
-                peer.check(self.pace.silent, &refused);
+                match sign {
+                    Some(_) => peer.check(self.pace.silent, &refused),
+                    None => peer.fail(&refused),
+                }
                 return Err(refused);
             }
-            // One that waits for its turn moves on as long as the connection does.
-            let moved = sign.unwrap_or_else(|| peer.lock().heard);
-            if moved >= told {
+            if moved > told {
                 told = Instant::now();
                 if !progress() {
                     return Err(Refused::new(Refusal::Here, "the reducer went away"));
@@ -217,17 +228,14 @@ impl Peers {
         table.peers.insert(host.to_owned(), Arc::clone(&peer));
         drop(table);
         let (peers, started) = (Arc::clone(self), Arc::clone(&peer));
-        self.metrics.peers_out.add(1);
         let spawned = thread::Builder::new().name("peer-out".to_owned()).stack_size(STACK).spawn(move || {
             let refused = match peer_link::run(&peers, &started) {
                 Ok(()) => Refused::new(Refusal::Unreachable, format!("{}: closed", started.host)),
                 Err(Failed { why, text }) => Refused::new(why, text),
             };
             peers.end(&started, &refused);
-            peers.metrics.peers_out.subtract(1);
         });
         if let Err(error) = spawned {
-            self.metrics.peers_out.subtract(1);
             self.end(&peer, &Refused::new(Refusal::Here, error));
         }
         Some(peer)

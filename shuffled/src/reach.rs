@@ -3,7 +3,7 @@
 use crate::wire::Refusal;
 use rustix::io::Errno;
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,10 @@ impl Reach {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Connects to a node; tells who is to blame where that fails.
-    pub fn connect(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+    /// Connects to a node; None if that is this very daemon. Tells who is to blame where it fails.
+    pub fn connect(
+        &self, host: &str, port: u16, is_own: impl Fn(&SocketAddr) -> bool,
+    ) -> Result<Option<TcpStream>, Failed> {
         let begun = Instant::now();
         let addresses = (host, port).to_socket_addrs().map_err(|error| Failed {
             why: if is_unknown_name(&error) { Refusal::Unreachable } else { Refusal::Here },
@@ -60,8 +62,11 @@ impl Reach {
         })?;
         let mut failed: Option<(Blame, io::Error)> = None;
         for address in addresses {
+            if is_own(&address) {
+                return Ok(None);
+            }
             match TcpStream::connect_timeout(&address, self.connecting) {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => return Ok(Some(stream)),
                 Err(error) => {
                     let blame = blame(&error);
                     if failed.as_ref().is_none_or(|(before, _)| blame > *before) {
@@ -153,6 +158,17 @@ fn answers(address: &SocketAddr) -> Option<bool> {
     }
 }
 
+/// Returns whether an address is one of this machine's. No packet is sent: the kernel names the source that it
+/// would take, which of its own addresses is the address itself.
+pub fn is_local(address: IpAddr) -> bool {
+    let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let source = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    address.is_loopback() || source.is_ok_and(|source| source.ip() == address)
+}
+
 /// Returns whether both ends of a connection are this node.
 pub fn is_own(stream: &TcpStream) -> bool {
     match (stream.peer_addr(), stream.local_addr()) {
@@ -173,7 +189,7 @@ mod tests {
     }
 
     fn why(reach: &Reach, host: &str) -> Refusal {
-        reach.connect(host, 1).unwrap_err().why
+        reach.connect(host, 1, |_| false).unwrap_err().why
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl Served<'_> {
         let output = self.supplier.output(job, request.map)?;
         let sick = |error: io::Error| Refused::new(Refusal::Sick, format!("{}: {error}", request.map));
         let disk = self.supplier.disk(output.device).map_err(sick)?;
-        let answer = (id, Arc::clone(session), self.link.clone());
+        let answer = (id, Some(Arc::clone(session)), self.link.clone());
         let work = Work::new(job.payer(), output, request.partition, request.ask, answer)?;
         let pending = Pending { disk: Arc::clone(&disk), session: Arc::clone(session), told: disk.progress() };
         lock(&self.flow).pending.insert(id, pending);

@@ -68,7 +68,8 @@ pub struct Work {
     pub output: Arc<Output>,
     pub task: Task,
     pub id: u64,
-    pub session: Arc<Session>,
+    /// None where the answer goes to a reducer of this node, without a message.
+    pub session: Option<Arc<Session>>,
     pub link: SyncSender<Answer>,
     reserved: Option<Reserved>,
 }
@@ -132,7 +133,7 @@ impl Disk {
 impl Work {
     /// Takes a request, if the segment has what it asks for.
     pub fn new(
-        payer: Payer, output: Arc<Output>, partition: u32, ask: Ask, answer: (u64, Arc<Session>, SyncSender<Answer>),
+        payer: Payer, output: Arc<Output>, partition: u32, ask: Ask, answer: (u64, Option<Arc<Session>>, SyncSender<Answer>),
     ) -> Result<Work, Refused> {
         let task = match ask {
             Ask::Look { hold, verify } => {
@@ -305,7 +306,7 @@ impl Supplier {
             },
             Task::Read(offset, length) => (Message::Data { length }, Some((work.output, offset))),
         };
-        (work.link, Answer { id: work.id, message, session: Some(work.session), bytes, _reserved: reserved })
+        (work.link, Answer { id: work.id, message, session: work.session, bytes, _reserved: reserved })
     }
 
     fn refused(&self, work: Work, refused: Refused) -> (SyncSender<Answer>, Answer) {
@@ -313,13 +314,13 @@ impl Supplier {
     }
 
     fn refuse(
-        &self, name: MapAttempt, id: u64, refused: Refused, session: Arc<Session>, link: SyncSender<Answer>,
+        &self, name: MapAttempt, id: u64, refused: Refused, session: Option<Arc<Session>>, link: SyncSender<Answer>,
     ) -> (SyncSender<Answer>, Answer) {
         self.metrics.refusals.add(1);
         if refused.why != Refusal::Busy {
             self.outputs.forget(|other| other == name);
         }
-        (link, Answer::new(id, Message::Refused(refused), Some(session)))
+        (link, Answer::new(id, Message::Refused(refused), session))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::jobs::{Jobs, Order};
 use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::outputs::Outputs;
+use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peers::Peers;
 use crate::reach::Reach;
@@ -26,6 +27,7 @@ pub struct Node {
     pub site: Site,
     pub jobs: Arc<Jobs>,
     pub peers: Arc<Peers>,
+    pub supplier: Arc<Supplier>,
     pub budget: Arc<Budget>,
     pub metrics: Arc<Metrics>,
     pub port: u16,
@@ -37,6 +39,15 @@ impl Node {
     }
 
     pub fn at(most_peers: usize, pace: Pace) -> Node {
+        Node::listening(TcpListener::bind("0.0.0.0:0").unwrap(), Some(most_peers), pace)
+    }
+
+    /// Starts a node as the daemon does: it asks itself without a connection.
+    pub fn whole(listener: TcpListener, pace: Pace) -> Node {
+        Node::listening(listener, None, pace)
+    }
+
+    fn listening(listener: TcpListener, most_peers: Option<usize>, pace: Pace) -> Node {
         let site = Site::new();
         let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
         jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
@@ -45,12 +56,16 @@ impl Node {
         let supplier = Supplier::new(
             Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace,
         );
-        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        thread::spawn(move || supplier.listen(&listener));
-        let peers = Peers::bounded(port, most_peers, pace, reach, Arc::clone(&metrics));
+        let listens = listener.local_addr().unwrap();
+        let (port, own) = (listens.port(), Own { supplier: Arc::clone(&supplier), listens });
+        let listening = Arc::clone(&supplier);
+        thread::spawn(move || listening.listen(&listener));
+        let peers = match most_peers {
+            Some(most) => Peers::bounded(port, most, pace, reach, Arc::clone(&metrics)),
+            None => Peers::new(own, pace, reach, Arc::clone(&metrics)),
+        };
         let budget = Budget::new(8 << 20);
-        let node = Node { site, jobs, peers, budget, metrics, port };
+        let node = Node { site, jobs, peers, supplier, budget, metrics, port };
         node.open_door(pace);
         node
     }
