@@ -59,9 +59,9 @@ public interface ShuffleConf {
       List.of("auto", "on", "off"),
       "Whether a reducer merges in a thread of its own, ahead of reduce(). auto: only where that"
           + " thread runs no code of the job, so not with a comparator, key class, serialization or"
-          + " codec that is not Hadoop's own. on: the job says that its classes are safe in two"
-          + " threads at once (no static or shared scratch space); its comparator is then called"
-          + " once more for each record to see that the order is right. off: never.");
+          + " codec that is not Hadoop's own, nor with NodeMerge. on: the job says that its classes"
+          + " are safe in two threads at once (no static or shared scratch space); its comparator is"
+          + " then called once more for each record to see that the order is right. off: never.");
 
   ConfKey<Long> CODEC_MEMORY = ConfKey.bytes("vas.shuffle.codec-memory", "4m", "0", "1g",
       "Bytes that one open stream takes of a map output codec that is none of Hadoop's own, on the"

@@ -34,11 +34,11 @@ public final class SegmentAddress {
     return new Path(SCHEME, null, "/" + host + "/" + map + "/" + partition);
   }
 
-  /** Reads a path back; throws IOException if it is of another kind. */
-  static SegmentAddress of(Path path) throws IOException {
+  /** Reads a path back; throws IllegalArgumentException if it is of another kind. */
+  static SegmentAddress of(Path path) {
     String[] names = path.toUri().getPath().split("/", -1);
     if (names.length != 4) {
-      throw new IOException(path + ": not a segment of a node");
+      throw new IllegalArgumentException(path + ": not a segment of a node");
     }
     return new SegmentAddress(names[1], TaskAttemptID.forName(names[2]),
         Integer.parseInt(names[3]));

@@ -6,14 +6,15 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /** A stream over the bytes of chunks. */
-final class ChunkStream extends InputStream {
+public final class ChunkStream extends InputStream {
   private final Chunks chunks;
   private final byte[] one = new byte[1];
   private int position;
   private int limit;
   private boolean failed;
 
-  ChunkStream(Chunks chunks) {
+  /** Streams what the chunks have from their next one on. */
+  public ChunkStream(Chunks chunks) {
     this.chunks = requireNonNull(chunks, "chunks");
   }
 
@@ -41,7 +42,7 @@ final class ChunkStream extends InputStream {
   }
 
   /** Returns whether an error came from below, and not from who reads this. */
-  boolean failed() {
+  public boolean failed() {
     return failed;
   }
 

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /** Threads that end with the task, and act as the user who started them on any JDK. */
-final class Daemons {
+public final class Daemons {
   private Daemons() {}
 
   /**
@@ -15,7 +15,7 @@ final class Daemons {
    *
    * @param failed takes whatever the body throws
    */
-  static Thread start(String name, Runnable body, Consumer<Throwable> failed) {
+  public static Thread start(String name, Runnable body, Consumer<Throwable> failed) {
     UserGroupInformation user = currentUser();
     Thread thread = new Thread(() -> run(user, body, failed), name);
     thread.setDaemon(true);

@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.util.Progressable;
-import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
@@ -23,7 +22,7 @@ final class ReadAhead implements Chunks {
 
   private final SegmentFile source;
   private final SegmentReader reader;
-  private final ReadPool pool;
+  private final SegmentReads pool;
   private final Progressable progress;
   private final int bufferBytes;
 
@@ -47,12 +46,41 @@ final class ReadAhead implements Chunks {
     }
   }
 
+  /** A buffer on its way. */
+  private final class Filling implements SegmentReads.Fill {
+    private final byte[] buffer;
+
+    private Filling(byte[] buffer) {
+      this.buffer = buffer;
+    }
+
+    @Override
+    public SegmentReader reader() {
+      return reader;
+    }
+
+    @Override
+    public byte[] buffer() {
+      return buffer;
+    }
+
+    @Override
+    public boolean begin() {
+      return ReadAhead.this.begin();
+    }
+
+    @Override
+    public void end(int length, Throwable error) {
+      filled(length > 0 && error == null ? new Filled(buffer, length) : null, error);
+    }
+  }
+
   /**
    * Makes a reader of one segment; nothing is read before {@link #request}.
    *
    * @param bufferBytes of each of two buffers, a multiple of 64 KiB; see {@link #memory}
    */
-  ReadAhead(FileSystem fs, SegmentFile source, ReadMeter meter, ReadPool pool,
+  ReadAhead(FileSystem fs, SegmentFile source, ReadMeter meter, SegmentReads pool,
       Progressable progress, int bufferBytes) {
     this.source = requireNonNull(source, "source");
     this.reader = new SegmentReader(fs, source, meter);
@@ -77,7 +105,7 @@ final class ReadAhead implements Chunks {
     byte[] buffer = free.isEmpty() ? allocate() : free.poll();
     unrequested -= Math.min(buffer.length, unrequested);
     reading = true;
-    pool.submit(source.server(), watch -> fill(buffer, watch));
+    pool.fill(source, new Filling(buffer));
   }
 
   // The second buffer of a segment that is shorter than two need only hold the rest.
@@ -86,22 +114,7 @@ final class ReadAhead implements Chunks {
     return new byte[(int) Math.min(bufferBytes, unrequested)];
   }
 
-  private void fill(byte[] buffer, CallWatch watch) {
-    if (!begin()) {
-      filled(null, null);
-      return;
-    }
-    Filled result = null;
-    Throwable error = null;
-    try {
-      result = new Filled(buffer, reader.read(buffer, watch));
-    } catch (Throwable e) { // whatever it is, the one who waits gets it
-      error = e;
-    }
-    filled(result, error);
-  }
-
-  // From here until filled() only the thread of the pool may use the reader.
+  // From here until filled() only the pool may use the reader.
   private synchronized boolean begin() {
     started = !closed;
     return started;

@@ -2,7 +2,6 @@ package org.vas.shuffle.merge;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,12 +11,13 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.fs.Path;
 import org.vas.shuffle.mof.CallWatch;
+import org.vas.shuffle.mof.SegmentFile;
 
 /**
  * A pool of a few daemon threads that do blocking calls of a file system, with a queue for each
  * OST, and the watch over these calls: a call that hangs cannot be ended, but it can be seen.
  */
-public final class ReadPool implements Closeable {
+public final class ReadPool implements SegmentReads {
   static final int THREADS = 4;
 
   private final Duration timeout;
@@ -60,15 +60,26 @@ public final class ReadPool implements Closeable {
     queues.add(server, requireNonNull(calls, "calls"));
   }
 
-  /** Returns the milliseconds after which a waiting thread should call {@link #check}. */
+  @Override
+  public void fill(SegmentFile source, Fill fill) {
+    submit(source.server(), watch -> {
+      int length = 0;
+      Throwable failure = null;
+      try {
+        length = fill.begin() ? fill.reader().read(fill.buffer(), watch) : 0;
+      } catch (Throwable e) { // whatever it is, the one who waits gets it
+        failure = e;
+      }
+      fill.end(length, failure);
+    });
+  }
+
+  @Override
   public long tick() {
     return Math.max(10, Math.min(1000, timeout.toMillis() / 4));
   }
 
-  /**
-   * Throws an IOException if a call takes longer than it may, which it names, or if a thread met
-   * what it could not hand to anybody.
-   */
+  @Override
   public void check() throws IOException {
     Throwable cause = failure.get();
     if (cause != null) {

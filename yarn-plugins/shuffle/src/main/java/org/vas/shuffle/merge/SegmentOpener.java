@@ -22,16 +22,16 @@ public final class SegmentOpener {
   private final FileSystem fs;
   private final JobConf job;
   private final CompressionCodec codec;
-  private final ReadPool pool;
+  private final SegmentReads pool;
   private final ReadMeter meter;
   private final Progressable alive;
 
   /**
-   * Opens segments by the threads of a pool, as a job's configuration stores them.
+   * Opens segments by the reads of a pool, as a job's configuration stores them.
    *
    * @param codec null where nothing is compressed
    */
-  public SegmentOpener(FileSystem fs, JobConf job, CompressionCodec codec, ReadPool pool,
+  public SegmentOpener(FileSystem fs, JobConf job, CompressionCodec codec, SegmentReads pool,
       ReadMeter meter, Progressable alive) {
     this.fs = requireNonNull(fs, "fs");
     this.job = requireNonNull(job, "job");
@@ -79,6 +79,19 @@ public final class SegmentOpener {
       stored.get((first + i) % stored.size()).request();
     }
     return cursors;
+  }
+
+  /**
+   * Opens the stored bytes of one segment, verified, and begins to read them.
+   *
+   * @param fs opens its file, where the reads do not do that themselves
+   * @param bufferBytes of each of two buffers, a multiple of 64 KiB
+   */
+  public static Chunks stored(FileSystem fs, SegmentFile source, ReadMeter meter,
+      SegmentReads reads, Progressable alive, int bufferBytes) {
+    ReadAhead chunks = new ReadAhead(fs, source, meter, reads, alive, bufferBytes);
+    chunks.request();
+    return chunks;
   }
 
   private Chunks decoded(SegmentFile source, ReadAhead stored) {

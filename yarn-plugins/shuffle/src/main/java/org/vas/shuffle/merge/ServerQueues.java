@@ -12,7 +12,7 @@ import java.util.Queue;
  *
  * @param <T> a piece of work
  */
-final class ServerQueues<T> {
+public final class ServerQueues<T> {
   private final int threads;
   private final Map<String, Line<T>> byServer = new HashMap<>();
   private final Deque<Line<T>> turns = new ArrayDeque<>();
@@ -24,7 +24,7 @@ final class ServerQueues<T> {
   }
 
   /** A piece of work that was taken; {@link ServerQueues#done} has to follow. */
-  static final class Taken<T> {
+  public static final class Taken<T> {
     private final T work;
     private final Line<T> line;
 
@@ -33,7 +33,8 @@ final class ServerQueues<T> {
       this.line = line;
     }
 
-    T work() {
+    /** Returns what is to be done. */
+    public T work() {
       return work;
     }
   }
@@ -41,13 +42,14 @@ final class ServerQueues<T> {
   /**
    * Makes queues without work.
    *
-   * @param threads that will take work
+   * @param threads that will take work, or pieces of it that are done at once
    */
-  ServerQueues(int threads) {
+  public ServerQueues(int threads) {
     this.threads = threads;
   }
 
-  synchronized void add(String server, T work) {
+  /** Adds work to the queue of a server. */
+  public synchronized void add(String server, T work) {
     byServer.computeIfAbsent(server, name -> {
       Line<T> line = new Line<>();
       turns.add(line);
@@ -66,17 +68,19 @@ final class ServerQueues<T> {
     return taken;
   }
 
-  synchronized void done(Taken<T> taken) {
+  /** Gives back the share of work that was taken. */
+  public synchronized void done(Taken<T> taken) {
     taken.line.running--;
     notifyAll();
   }
 
   /** Drops all work that no thread has taken yet. */
-  synchronized void clear() {
+  public synchronized void clear() {
     turns.forEach(line -> line.waiting.clear());
   }
 
-  private Taken<T> poll() {
+  /** Takes work of the next server that has not its share yet; null if there is none. */
+  public synchronized Taken<T> poll() {
     for (int i = turns.size(); i > 0; i--) {
       Line<T> line = turns.poll();
       turns.add(line);

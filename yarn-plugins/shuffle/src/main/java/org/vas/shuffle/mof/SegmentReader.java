@@ -19,6 +19,7 @@ public final class SegmentReader implements Closeable {
   private final ReadMeter meter;
   private final CRC32C crc = new CRC32C();
   private FSDataInputStream in;
+  private boolean counted;
   private long done;
 
   public SegmentReader(FileSystem fs, SegmentFile source, ReadMeter meter) {
@@ -35,15 +36,51 @@ public final class SegmentReader implements Closeable {
    * @throws BadOutputException if the file ends early or a checksum is wrong
    */
   public int read(byte[] buffer, CallWatch watch) throws IOException {
-    int length = (int) Math.min(buffer.length, source.segment().storedBytes() - done);
+    int length = nextLength(buffer);
     if (length > 0) {
       fill(done, buffer, length, watch);
-      done += length;
     }
+    advance(length);
+    return length;
+  }
+
+  /** Returns the number of bytes that {@link #read} would put into a buffer; 0 at the end. */
+  public int nextLength(byte[] buffer) {
+    return (int) Math.min(buffer.length, source.segment().storedBytes() - done);
+  }
+
+  /** Returns the offset in the file of the bytes that are read next. */
+  public long nextOffset() {
+    return source.segment().offset() + done;
+  }
+
+  /**
+   * Takes the next bytes, which something else put into the buffer, in place of {@link #read}.
+   *
+   * @param length what {@link #nextLength} said of this buffer
+   * @throws BadOutputException if a checksum is wrong
+   */
+  public void take(byte[] buffer, int length) throws IOException {
+    if (length > 0) {
+      countOpened();
+      verify(done, buffer, length);
+      meter.read(length);
+    }
+    advance(length);
+  }
+
+  private void countOpened() {
+    if (!counted) {
+      counted = true;
+      meter.opened();
+    }
+  }
+
+  private void advance(int length) throws IOException {
+    done += length;
     if (done == source.segment().storedBytes()) {
       close();
     }
-    return length;
   }
 
   /**
@@ -68,7 +105,7 @@ public final class SegmentReader implements Closeable {
     watch.calling(source.file());
     if (in == null) {
       in = fs.open(source.file());
-      meter.opened();
+      countOpened();
       watch.calling(source.file());
     }
     long offset = source.segment().offset() + from;
@@ -96,10 +133,13 @@ public final class SegmentReader implements Closeable {
 
   @Override
   public void close() throws IOException {
+    if (counted) {
+      counted = false;
+      meter.closed();
+    }
     if (in != null) {
       FSDataInputStream open = in;
       in = null;
-      meter.closed();
       open.close();
     }
   }

@@ -1,18 +1,17 @@
 package org.vas.shuffle.reduce;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.IFileInputStream;
 import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.vas.shuffle.daemon.RefusedException;
+import org.vas.shuffle.merge.ChunkStream;
+import org.vas.shuffle.merge.Chunks;
 import org.vas.shuffle.mof.BadOutputException;
-import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
-import org.vas.shuffle.mof.SegmentReader;
 
 /**
  * Reads encrypted segments through before they count as intact. IFile's checksum lies within the
@@ -22,25 +21,30 @@ final class CipherCheck {
   private static final int CHECKSUM = 4;
   private static final int LARGEST_READ = 1 << 20;
 
-  private final FileSystem files;
+  private final Stored stored;
   private final Configuration conf;
   private final ReadMeter meter;
-  private final int readBytes;
+  private final int bufferBytes;
   private final int padding;
+
+  /** Opens the stored bytes of a segment, in buffers of so many bytes. */
+  @FunctionalInterface
+  interface Stored {
+    Chunks open(SegmentFile segment, int bufferBytes);
+  }
 
   /**
    * Makes a check by a job's key, which is among its credentials.
    *
-   * @param files opens the segments
-   * @param memory bytes that one check may take
+   * @param memory bytes that one check may take, for two buffers and a window
    */
-  CipherCheck(FileSystem files, Configuration conf, ReadMeter meter, long memory)
+  CipherCheck(Stored stored, Configuration conf, ReadMeter meter, long memory)
       throws IOException {
-    this.files = files;
+    this.stored = stored;
     this.conf = conf;
     this.meter = meter;
-    long blocks = Math.min(memory / 2, LARGEST_READ) / Segment.CHECKSUM_BYTES;
-    this.readBytes = (int) Math.max(1, blocks) * Segment.CHECKSUM_BYTES;
+    long blocks = Math.min(memory / 4, LARGEST_READ) / Segment.CHECKSUM_BYTES;
+    this.bufferBytes = (int) Math.max(1, blocks) * Segment.CHECKSUM_BYTES;
     this.padding = CryptoUtils.cryptoPadding(conf);
   }
 
@@ -52,33 +56,41 @@ final class CipherCheck {
   /**
    * Compares IFile's checksum with what the segment decrypts to.
    *
-   * @param held all stored bytes, or none if they have to be fetched
+   * @param segment its stored bytes are fetched, unless it holds them
    * @throws BadOutputException if it is not what the map wrote
-   * @throws IOException if it cannot be fetched
+   * @throws RefusedException if the map's node does not give its bytes
+   * @throws IOException if they cannot be fetched
    */
-  void verify(SegmentFile segment, byte[] held, CallWatch watch) throws IOException {
+  void verify(SegmentFile segment) throws IOException {
     long bytes = segment.segment().storedBytes();
-    try (Stored stored = new Stored(segment, held, watch)) {
+    try (ChunkStream stream = new ChunkStream(stored.open(segment, bufferBytes))) {
       try {
-        readThrough(stored, bytes);
+        readThrough(stream, bytes);
       } catch (IOException | RuntimeException e) {
-        if (stored.failure != null) {
-          throw stored.failure;
+        if (stream.failed()) {
+          throw original(e);
         }
         throw new BadOutputException(segment + ": does not decrypt to what its map wrote: " + e, e);
       }
     }
-    if (held.length == 0) {
+    if (segment.held().isEmpty()) {
       meter.again(bytes);
     }
   }
 
-  private void readThrough(InputStream stored, long bytes) throws IOException {
+  // The one who is to blame is told by the kind of the error, which a merge would not need.
+  private static IOException original(Exception e) {
+    Throwable cause = e.getCause();
+    return cause instanceof RefusedException || cause instanceof BadOutputException
+        ? (IOException) cause : new IOException(e.getMessage(), e);
+  }
+
+  private void readThrough(InputStream encrypted, long bytes) throws IOException {
     if (bytes < padding + CHECKSUM) {
       throw new IOException("too short");
     }
     byte[] window = new byte[Segment.CHECKSUM_BYTES];
-    try (InputStream plain = CryptoUtils.wrapIfNecessary(conf, stored, bytes)) {
+    try (InputStream plain = CryptoUtils.wrapIfNecessary(conf, encrypted, bytes)) {
       // IFile's stream compares when it comes to its end.
       InputStream checked = new IFileInputStream(plain, bytes - padding, conf);
       long left = bytes - padding - CHECKSUM;
@@ -88,56 +100,6 @@ final class CipherCheck {
           throw new IOException("ends early");
         }
         left -= count;
-      }
-    }
-  }
-
-  /** The stored bytes of a segment; keeps the error of reading them, which is not the cipher's. */
-  private final class Stored extends InputStream {
-    private final SegmentReader reader;
-    private final CallWatch watch;
-    private final byte[] buffer;
-    private InputStream now;
-    private IOException failure;
-
-    private Stored(SegmentFile segment, byte[] held, CallWatch watch) {
-      this.reader = held.length > 0 ? null : new SegmentReader(files, segment, meter);
-      this.watch = watch;
-      this.now = new ByteArrayInputStream(held);
-      this.buffer =
-          new byte[(int) Math.min(held.length > 0 ? 0 : readBytes, segment.segment().storedBytes())];
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] bytes, int offset, int length) throws IOException {
-      int count = now.read(bytes, offset, length);
-      if (count < 0 && reader != null && advance()) {
-        count = now.read(bytes, offset, length);
-      }
-      return count;
-    }
-
-    private boolean advance() throws IOException {
-      try {
-        int count = reader.read(buffer, watch);
-        now = new ByteArrayInputStream(buffer, 0, count);
-        return count > 0;
-      } catch (IOException e) {
-        failure = e;
-        throw e;
-      }
-    }
-
-    @Override
-    public void close() throws IOException {
-      if (reader != null) {
-        reader.close();
       }
     }
   }

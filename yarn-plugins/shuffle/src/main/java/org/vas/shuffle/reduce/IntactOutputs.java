@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.shuffle.merge.ReadPool;
+import org.vas.shuffle.merge.SegmentReads;
 
 /**
  * Waits until every map has an intact output. Outputs are looked at as their maps finish; a bad one
@@ -23,7 +23,7 @@ final class IntactOutputs {
   private final EventPoller events;
   private final MapOutcomes<FetchedOutput> outcomes;
   private final OutputLook look;
-  private final ReadPool pool;
+  private final SegmentReads pool;
   private final LostReports reports;
   private final ReduceCounters counters;
   private final Runnable progress;
@@ -36,7 +36,7 @@ final class IntactOutputs {
    * @param progress is called in every wait, and after every map
    */
   IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, OutputLook look,
-      ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
+      SegmentReads pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");
     this.outcomes = requireNonNull(outcomes, "outcomes");
     this.look = requireNonNull(look, "look");
@@ -73,14 +73,14 @@ final class IntactOutputs {
 
   private void lookAt(TaskAttemptID attempt) {
     String machine = events.machineOf(attempt);
-    pool.submit(machine, watch -> findings.add(look.at(attempt, machine, watch)));
+    look.begin(attempt, machine, findings::add);
   }
 
   private void takeFindings(long nanos) throws IOException, InterruptedException {
     long wait = Math.min(nanos, TimeUnit.MILLISECONDS.toNanos(pool.tick()));
     OutputFinding finding = findings.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
     while (finding != null) {
-      take(finding);
+      take(look.end(finding));
       finding = findings.poll();
     }
   }

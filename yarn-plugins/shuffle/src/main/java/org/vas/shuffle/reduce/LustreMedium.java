@@ -1,6 +1,7 @@
 package org.vas.shuffle.reduce;
 
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
@@ -8,6 +9,8 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.ReadPool;
+import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
@@ -21,6 +24,7 @@ final class LustreMedium implements OutputMedium {
   private final ShuffleDirs dirs;
   private final ShuffleFiles fs;
   private final OlderPasses older;
+  private ReadPool pool;
 
   LustreMedium(ShuffleConsumerPlugin.Context<?, ?> context, ReduceCounters counters)
       throws IOException {
@@ -35,18 +39,31 @@ final class LustreMedium implements OutputMedium {
   }
 
   @Override
+  public SegmentReads reads() {
+    counters.reportByThread();
+    pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
+    return pool;
+  }
+
+  @Override
   public OutputLook look(MemoryPlan memory) {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
     boolean retry = attempt.getId() % LustreMerge.ATTEMPTS_OF_ONE_MASTER > 0;
     int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), attempt.getTaskID().getId(),
         verifyBytes, memory.toHold(), memory.toLook(), counters);
-    return (map, machine, watch) -> validator.look(map, watch);
+    return (map, machine, found) ->
+        pool.submit(machine, watch -> found.accept(validator.look(map, watch)));
   }
 
   @Override
   public FileSystem files() {
     return fs;
+  }
+
+  @Override
+  public Optional<String> whyInReduce() {
+    return Optional.empty();
   }
 
   @Override
@@ -60,5 +77,9 @@ final class LustreMedium implements OutputMedium {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    if (pool != null) {
+      pool.close();
+    }
+  }
 }

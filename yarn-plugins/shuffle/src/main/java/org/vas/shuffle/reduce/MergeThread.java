@@ -57,6 +57,11 @@ final class MergeThread {
     return mode.equals("on") ? Optional.empty() : jobsClass();
   }
 
+  /** Returns whether the job asks for a thread of its own. */
+  boolean isAsked() {
+    return mode.equals("on");
+  }
+
   /** Returns the check of what reaches reduce(), for the thread of reduce(). */
   OrderCheck orderCheck(String where) {
     if (known) {

@@ -5,14 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.vas.shuffle.daemon.DaemonLinks;
+import org.vas.shuffle.daemon.DaemonReads;
 import org.vas.shuffle.daemon.LookedSegment;
-import org.vas.shuffle.daemon.DaemonRefusal;
 import org.vas.shuffle.daemon.RefusedException;
 import org.vas.shuffle.daemon.SegmentAddress;
 import org.vas.shuffle.mof.BadOutputException;
-import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 
@@ -21,51 +20,74 @@ import org.vas.shuffle.mof.SegmentFile;
  * encrypted one it cannot see whether that is what the map wrote, so this node reads it through.
  */
 final class NodeLook implements OutputLook {
-  private final DaemonLinks links;
+  private final DaemonReads reads;
   private final int partition;
   private final Optional<CipherCheck> cipher;
   private final AtomicLong toHold;
 
   /**
-   * Makes the look of one reducer, by the task's links to its node's daemon.
+   * Makes the look of one reducer, by the task's requests to its node's daemon.
    * @param cipher the check of encrypted segments; empty where the map's node can check IFile's own
    *     checksum
    * @param toHold bytes that may be held for the merge: descriptions of segments, and small
    *     segments
    */
-  NodeLook(DaemonLinks links, int partition, Optional<CipherCheck> cipher, long toHold) {
-    this.links = links;
+  NodeLook(DaemonReads reads, int partition, Optional<CipherCheck> cipher, long toHold) {
+    this.reads = reads;
     this.partition = partition;
     this.cipher = cipher;
     this.toHold = new AtomicLong(toHold);
   }
 
   @Override
-  public OutputFinding at(TaskAttemptID attempt, String machine, CallWatch watch) {
+  public void begin(TaskAttemptID attempt, String machine, Consumer<OutputFinding> found) {
     SegmentAddress at = new SegmentAddress(machine, attempt, partition);
+    reads.look(at, machine, toHold.get() > 0, cipher.isEmpty(), (looked, cause) -> found.accept(
+        cause == null ? finding(at, attempt, machine, looked) : failed(attempt, cause)));
+  }
+
+  private OutputFinding finding(SegmentAddress at, TaskAttemptID attempt, String machine,
+      LookedSegment looked) {
     try {
-      LookedSegment looked =
-          links.look(at, toHold.get() > 0, cipher.isEmpty(), () -> watch.calling(at.path()));
-      return OutputFinding.intact(
-          attempt, new FetchedOutput(segments(at, machine, looked, watch)));
-    } catch (RefusedException e) {
-      return OutputFinding.failed(attempt, blame(e.refusal()), e);
-    } catch (BadOutputException e) {
-      return OutputFinding.failed(attempt, OutputDiagnosis.BAD_MAP, e);
-    } catch (IOException e) { // the map's node would have refused: this is between here and the daemon
-      return OutputFinding.failed(attempt, OutputDiagnosis.THIS_NODE, e);
+      return OutputFinding.intact(attempt, new FetchedOutput(segments(at, machine, looked)));
     } catch (Throwable e) { // an Error too has to reach the one who waits
-      return OutputFinding.failed(attempt, OutputDiagnosis.SICK_FILE_SYSTEM, e);
+      return failed(attempt, e);
+    }
+  }
+
+  /** Reads an encrypted segment through: in the thread of the reduce, which waits for nothing else. */
+  @Override
+  public OutputFinding end(OutputFinding finding) {
+    if (cipher.isEmpty() || finding.output() == null) {
+      return finding;
+    }
+    try {
+      for (SegmentFile each : finding.output().segments()) {
+        cipher.get().verify(each);
+      }
+      return finding;
+    } catch (Throwable e) {
+      return failed(finding.attempt(), e);
     }
   }
 
   // As in stock: whatever is wrong on the map's node is cured by running the map elsewhere.
-  private static OutputDiagnosis blame(DaemonRefusal refusal) {
-    return refusal.isNotTheMaps() ? OutputDiagnosis.THIS_NODE : OutputDiagnosis.BAD_MAP;
+  private static OutputFinding failed(TaskAttemptID attempt, Throwable cause) {
+    OutputDiagnosis diagnosis = OutputDiagnosis.SICK_FILE_SYSTEM;
+    if (cause instanceof RefusedException) {
+      diagnosis = ((RefusedException) cause).refusal().isNotTheMaps()
+          ? OutputDiagnosis.THIS_NODE : OutputDiagnosis.BAD_MAP;
+    } else if (cause instanceof BadOutputException) {
+      diagnosis = OutputDiagnosis.BAD_MAP;
+    } else if (cause instanceof IOException) {
+      // The map's node would have refused: this is between here and the daemon.
+      diagnosis = OutputDiagnosis.THIS_NODE;
+    }
+    return OutputFinding.failed(attempt, diagnosis, cause);
   }
 
-  private List<SegmentFile> segments(SegmentAddress at, String machine, LookedSegment looked,
-      CallWatch watch) throws IOException {
+  private List<SegmentFile> segments(SegmentAddress at, String machine, LookedSegment looked)
+      throws IOException {
     List<SegmentFile> found = new ArrayList<>();
     Optional<Segment> segment =
         looked.segment(partition, cipher.map(CipherCheck::padding).orElse(0));
@@ -75,9 +97,6 @@ final class NodeLook implements OutputLook {
       byte[] held = looked.held();
       if (!looked.isHeldRight()) {
         throw new BadOutputException(at + ": wrong checksum of the bytes that came");
-      }
-      if (cipher.isPresent()) {
-        cipher.get().verify(found.get(0), held, watch);
       }
       if (held.length > 0 && mayHold(held.length)) {
         found.set(0, found.get(0).holding(held));

@@ -10,10 +10,13 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.MRConfig;
-import org.vas.shuffle.daemon.DaemonLinks;
-import org.vas.shuffle.daemon.NodeFiles;
+import org.vas.shuffle.daemon.DaemonReads;
+import org.vas.shuffle.merge.Chunks;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.SegmentOpener;
+import org.vas.shuffle.merge.SegmentReads;
+import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleFiles;
 
 /** Stock's map output on the disks of the nodes where the maps ran. Passes go to this node's. */
@@ -24,9 +27,8 @@ final class NodeMedium implements OutputMedium {
   private final JobConf job;
   private final TaskAttemptID attempt;
   private final ReduceCounters counters;
-  private final DaemonLinks links;
   private final ShuffleFiles local;
-  private final NodeFiles files;
+  private DaemonReads reads;
 
   NodeMedium(ShuffleConsumerPlugin.Context<?, ?> context, ReduceCounters counters)
       throws IOException {
@@ -34,22 +36,38 @@ final class NodeMedium implements OutputMedium {
     this.job = context.getJobConf();
     this.attempt = (TaskAttemptID) context.getReduceId();
     this.counters = counters;
-    this.links = new DaemonLinks(
-        job, attempt.getJobID(), context.getReduceTask().getShuffleSecret());
     this.local = new ShuffleFiles(FileSystem.getLocal(job), counters::asked);
-    this.files = new NodeFiles(local, links);
+  }
+
+  @Override
+  public SegmentReads reads() throws IOException {
+    reads = new DaemonReads(job, attempt.getJobID(), context.getReduceTask().getShuffleSecret(),
+        counters::report);
+    return reads;
   }
 
   @Override
   public OutputLook look(MemoryPlan memory) throws IOException {
     Optional<CipherCheck> cipher = CryptoUtils.isEncryptedSpillEnabled(job)
-        ? Optional.of(new CipherCheck(files, job, counters, memory.toLook())) : Optional.empty();
-    return new NodeLook(links, attempt.getTaskID().getId(), cipher, memory.toHold());
+        ? Optional.of(new CipherCheck(this::stored, job, counters, memory.toLook()))
+        : Optional.empty();
+    return new NodeLook(reads, attempt.getTaskID().getId(), cipher, memory.toHold());
+  }
+
+  private Chunks stored(SegmentFile segment, int bufferBytes) {
+    return SegmentOpener.stored(
+        local, segment, counters, reads, context.getReporter(), bufferBytes);
+  }
+
+  /** Returns the local file system, of passes: segments of maps are read by the daemon. */
+  @Override
+  public FileSystem files() {
+    return local;
   }
 
   @Override
-  public FileSystem files() {
-    return files;
+  public Optional<String> whyInReduce() {
+    return Optional.of("one thread beside that of reduce() reads, and none merges");
   }
 
   /** Chooses a local directory with room; the NodeManager removes it with the application. */
@@ -66,6 +84,8 @@ final class NodeMedium implements OutputMedium {
 
   @Override
   public void close() {
-    links.close();
+    if (reads != null) {
+      reads.close();
+    }
   }
 }

@@ -1,16 +1,25 @@
 package org.vas.shuffle.reduce;
 
+import java.util.function.Consumer;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.vas.shuffle.mof.CallWatch;
 
-/** Looks at the output of one map attempt, wherever it lies. Called by several threads. */
+/** Looks at the output of one map attempt, wherever it lies, in other threads. */
 @FunctionalInterface
 interface OutputLook {
   /**
-   * Returns what is there for this reducer, or what is wrong, instead of throwing it.
+   * Begins to look, and returns at once.
    *
    * @param machine where the attempt ran, as its completion event says; empty if that is not known
-   * @param watch is told before each call that may block
+   * @param found takes what is there for this reducer, or what is wrong, in another thread
    */
-  OutputFinding at(TaskAttemptID attempt, String machine, CallWatch watch);
+  void begin(TaskAttemptID attempt, String machine, Consumer<OutputFinding> found);
+
+  /**
+   * Ends a look, in the thread of the reduce: does what no other thread is to do.
+   *
+   * @return the finding, or another one in its place
+   */
+  default OutputFinding end(OutputFinding finding) {
+    return finding;
+  }
 }

@@ -2,17 +2,25 @@ package org.vas.shuffle.reduce;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.SegmentReads;
 
 /** The place where the map outputs of one job lie, as one reduce attempt reaches it. */
 interface OutputMedium extends Closeable {
+  /** Starts the threads that read; to be called once. */
+  SegmentReads reads() throws IOException;
+
   /** Returns the look at each map's output; what it holds is part of this plan. */
   OutputLook look(MemoryPlan memory) throws IOException;
 
   /** Returns the file system that opens the files of segments, of maps and of passes. */
   FileSystem files();
+
+  /** Returns why the merge has no thread of its own unless the job asks for one; empty if it has. */
+  Optional<String> whyInReduce();
 
   /** Returns a writer of passes, into a directory of this attempt alone. */
   PassWriter passWriter() throws IOException;
@@ -20,7 +28,7 @@ interface OutputMedium extends Closeable {
   /** Removes the passes of earlier attempts, where their ends left any. */
   void removeOlderPasses();
 
-  /** Ends all connections; those in use fail. May be called twice. */
+  /** Ends the threads that read, and all connections; those in use fail. May be called twice. */
   @Override
   void close();
 }

@@ -73,6 +73,16 @@ final class ReduceCounters implements ReadMeter, Closeable {
     stock.getReduceShuffleBytes().increment(outputs.stream().mapToLong(bytes::of).sum());
   }
 
+  /** Reports to the node each second, by a thread for that alone. */
+  void reportByThread() {
+    node.start();
+  }
+
+  /** Reports to the node what has changed; does not wait for it. */
+  void report() {
+    node.report();
+  }
+
   /** Reports the last numbers to the node. */
   @Override
   public void close() {

@@ -24,8 +24,8 @@ import org.vas.shuffle.merge.MergedRecords;
 import org.vas.shuffle.merge.OrderCheck;
 import org.vas.shuffle.merge.PassWriter;
 import org.vas.shuffle.merge.Passes;
-import org.vas.shuffle.merge.ReadPool;
 import org.vas.shuffle.merge.SegmentOpener;
+import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.order.KeyOrder;
 
@@ -50,7 +50,7 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private ReduceCounters counters;
   private OutputMedium medium;
   private HeapShare budget;
-  private ReadPool pool;
+  private SegmentReads pool;
   private PassWriter passWriter;
   private RawKeyValueIterator records;
 
@@ -83,8 +83,8 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
       return stock.run();
     }
     medium = medium(context, counters);
-    pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
     try {
+      pool = medium.reads();
       MemoryPlan memory = new MemoryPlan(budget.besideReduce(), ShuffleConf.READ_SIZE.get(job),
           SegmentOpener.decodeBytes(job, context.getCodec()));
       List<SegmentFile> segments = segments(memory);
@@ -99,7 +99,6 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
 
   // Hadoop closes what succeeded only.
   private void failed(Throwable cause) {
-    pool.close();
     medium.close();
     counters.close();
     try {
@@ -161,7 +160,8 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private RawKeyValueIterator inOrder(Merge merge, Conservation conservation, MemoryPlan memory,
       MergeThread thread) throws IOException {
     OrderCheck order = thread.orderCheck(attempt.getJobID() + ", " + attempt);
-    Optional<String> whyInReduce = thread.whyInReduce();
+    Optional<String> whyInReduce = thread.whyInReduce()
+        .or(() -> thread.isAsked() ? Optional.empty() : medium.whyInReduce());
     whyInReduce.ifPresent(why -> LOG.info("The merge runs in the thread of reduce(): {}", why));
     return whyInReduce.isPresent()
         ? new MergedRecords(merge, conservation, order)
@@ -198,8 +198,7 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
       LOG.warn("Cannot clean up after {}; the job's end will", attempt, e);
     } finally {
       records = null;
-      if (pool != null) {
-        pool.close();
+      if (medium != null) {
         medium.close();
       }
       if (counters != null) {

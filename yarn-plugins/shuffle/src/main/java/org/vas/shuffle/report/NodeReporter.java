@@ -32,12 +32,14 @@ public final class NodeReporter implements Closeable {
   private final Supplier<TaskReads> reads;
   private final long periodMillis;
   private final CountDownLatch ends = new CountDownLatch(1);
-  private final Thread thread;
-  // The numbers that a node has heard; of the thread alone.
+  private Thread thread;
+  private SocketChannel connection;
+  // The numbers that a node has heard, now and when it was connected.
   private TaskReads heard = TaskReads.NONE;
+  private TaskReads before = TaskReads.NONE;
 
   /**
-   * Starts to report, if this node has a socket for it.
+   * Makes a reporter, which reports when it is told to, or by a thread once that is started.
    *
    * @param job a task's configuration, with its local directories
    * @param reads returns the task's numbers so far; called by another thread
@@ -50,11 +52,16 @@ public final class NodeReporter implements Closeable {
     this.sockets = sockets(job);
     this.reads = requireNonNull(reads, "reads");
     this.periodMillis = periodMillis;
-    this.thread = new Thread(this::report, "vas-shuffle-report");
-    thread.setDaemon(true);
+  }
+
+  /** Starts a thread that reports, if this node has a socket for it. */
+  public NodeReporter start() {
     if (!sockets.isEmpty()) {
+      thread = new Thread(this::reportAll, "vas-shuffle-report");
+      thread.setDaemon(true);
       thread.start();
     }
+    return this;
   }
 
   private static List<Path> sockets(Configuration job) {
@@ -68,43 +75,60 @@ public final class NodeReporter implements Closeable {
     return found;
   }
 
-  private void report() {
+  private void reportAll() {
     try {
-      // After a break the NodeManager may be started again; the next connection counts from what
-      // was heard.
-      while (!reportByOneConnection() && !ends.await(periodMillis, TimeUnit.MILLISECONDS)) {
-        LOG.debug("Connecting to the node again");
+      while (!ends.await(periodMillis, TimeUnit.MILLISECONDS)) {
+        report();
+      }
+      report();
+      synchronized (this) {
+        disconnect();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Reports until the connection breaks or the task ends; returns whether the task has ended. */
-  private boolean reportByOneConnection() throws InterruptedException {
-    TaskReads before = heard;
-    try (SocketChannel connection = connect()) {
-      boolean ended = false;
-      while (!ended) {
-        ended = ends.await(periodMillis, TimeUnit.MILLISECONDS);
-        TaskReads now = reads.get();
-        if (!now.equals(heard)) {
-          send(connection, now.since(before));
-          heard = now;
-        }
+  /**
+   * Reports the numbers if they have changed, without waiting for the node. After a break the
+   * NodeManager may be started again; the next connection counts from what was heard.
+   */
+  public synchronized void report() {
+    TaskReads now = reads.get();
+    if (sockets.isEmpty() || now.equals(heard)) {
+      return;
+    }
+    try {
+      if (connection == null) {
+        connection = connect();
+        connection.configureBlocking(false);
+        before = heard;
       }
-      return true;
+      send(now.since(before));
+      heard = now;
     } catch (IOException e) {
       LOG.debug("The node hears nothing: {}", e.toString());
-      return false;
+      disconnect();
     }
   }
 
-  private static void send(SocketChannel connection, TaskReads numbers) throws IOException {
+  private void send(TaskReads numbers) throws IOException {
     ByteBuffer line = ByteBuffer.wrap(numbers.line().getBytes(StandardCharsets.US_ASCII));
-    while (line.hasRemaining()) {
-      connection.write(line);
+    connection.write(line);
+    if (line.hasRemaining()) {
+      throw new IOException("the node takes no more");
     }
+  }
+
+  private void disconnect() {
+    try {
+      if (connection != null) {
+        connection.close();
+      }
+    } catch (IOException e) {
+      LOG.debug("Closing the connection to the node", e);
+    }
+    connection = null;
   }
 
   private SocketChannel connect() throws IOException {
@@ -123,10 +147,17 @@ public final class NodeReporter implements Closeable {
   @Override
   public void close() {
     ends.countDown();
-    try {
-      thread.join(END_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (thread != null) {
+      try {
+        thread.join(END_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return;
+    }
+    synchronized (this) {
+      report();
+      disconnect();
     }
   }
 }

@@ -159,6 +159,11 @@ public final class ModelDaemon implements Closeable {
       this.request = request;
     }
 
+    /** Returns the number of the map that is asked for. */
+    public int map() {
+      return request.getInt(14 + 12);
+    }
+
     /** Returns the number of the map attempt that is asked for. */
     public int attempt() {
       return request.getInt(14 + 16);

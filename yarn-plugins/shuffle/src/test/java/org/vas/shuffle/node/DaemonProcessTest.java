@@ -21,8 +21,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32;
 import javax.crypto.spec.SecretKeySpec;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -34,10 +32,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.vas.shuffle.daemon.DaemonLinks;
+import org.vas.shuffle.daemon.BlockingDaemon;
 import org.vas.shuffle.daemon.DaemonRefusal;
 import org.vas.shuffle.daemon.LookedSegment;
-import org.vas.shuffle.daemon.NodeFiles;
 import org.vas.shuffle.daemon.RefusedException;
 import org.vas.shuffle.daemon.SegmentAddress;
 import org.vas.shuffle.mof.Segment;
@@ -55,7 +52,7 @@ class DaemonProcessTest {
   @TempDir Path dir;
   private final JobConf conf = new JobConf();
   private DaemonProcess daemon;
-  private DaemonLinks links;
+  private BlockingDaemon links;
 
   @BeforeEach
   void start() throws IOException {
@@ -92,14 +89,9 @@ class DaemonProcessTest {
     assertEquals(stored[0].length, large.storedBytes());
     assertEquals(stored[0].length - CHECKSUM, large.rawBytes());
     assertEquals(0, looked.held().length);
-    try (FSDataInputStream in = files().open(address(0).path())) {
-      byte[] bytes = new byte[stored[0].length];
-      in.readFully(0, bytes, 0, bytes.length);
-      assertArrayEquals(stored[0], bytes);
-      byte[] part = new byte[10];
-      in.readFully(1_400_000, part, 0, 10);
-      assertArrayEquals(Arrays.copyOfRange(stored[0], 1_400_000, 1_400_010), part);
-    }
+    // In one piece more than a daemon sends at once, and in pieces.
+    assertArrayEquals(stored[0], links.read(address(0), large, 2 << 20));
+    assertArrayEquals(stored[0], links.read(address(0), large, 64 << 10));
     assertFalse(look(1).segment(1, 0).isPresent());
     assertArrayEquals(stored[2], look(2).held());
     assertTrue(look(2).isHeldRight());
@@ -121,18 +113,18 @@ class DaemonProcessTest {
     write(segment(1000));
     look(0);
     conf.set("vas.shuffled.patience", "1s");
-    try (DaemonLinks wrong = links(new byte[] {1, 2})) {
+    try (BlockingDaemon wrong = links(new byte[] {1, 2})) {
       IOException refused = assertThrows(IOException.class,
-          () -> wrong.look(address(0), false, true, () -> {}));
+          () -> wrong.look(address(0), false, true));
       assertFalse(refused instanceof RefusedException, "nobody may blame the map for it");
       assertTrue(refused.getMessage().contains("the proof is wrong"), refused::getMessage);
     }
     daemon.remove(APPLICATION);
     await(() -> !Files.exists(recovery().get().resolve(APPLICATION.toString())));
     await(this::isOver);
-    try (DaemonLinks late = links(SECRET)) {
+    try (BlockingDaemon late = links(SECRET)) {
       IOException over = assertThrows(IOException.class,
-          () -> late.look(address(0), false, true, () -> {}));
+          () -> late.look(address(0), false, true));
       assertTrue(over.getMessage().contains("not known on this node"), over::getMessage);
     }
   }
@@ -141,15 +133,11 @@ class DaemonProcessTest {
   void aDaemonThatIsKilledIsStartedAgainAndKnowsTheJob() throws IOException {
     byte[] stored = segment(300_000);
     write(stored);
-    look(0);
+    Segment segment = look(0).segment(0, 0).orElseThrow();
     ProcessHandle.current().children()
         .filter(child -> child.info().command().orElse("").equals(PROGRAM.toString()))
         .forEach(ProcessHandle::destroyForcibly);
-    try (FSDataInputStream in = files().open(address(0).path())) {
-      byte[] bytes = new byte[stored.length];
-      in.readFully(0, bytes, 0, bytes.length);
-      assertArrayEquals(stored, bytes);
-    }
+    assertArrayEquals(stored, links.read(address(0), segment, 64 << 10));
   }
 
   @Test
@@ -191,8 +179,8 @@ class DaemonProcessTest {
 
   // The daemon reads what it is told after the order was given.
   private boolean isOver() {
-    try (DaemonLinks late = links(SECRET)) {
-      late.look(address(0), false, true, () -> {});
+    try (BlockingDaemon late = links(SECRET)) {
+      late.look(address(0), false, true);
       return false;
     } catch (IOException refused) {
       return true;
@@ -216,15 +204,11 @@ class DaemonProcessTest {
   }
 
   private LookedSegment look(int partition) throws IOException {
-    return links.look(address(partition), true, true, () -> {});
+    return links.look(address(partition), true, true);
   }
 
-  private DaemonLinks links(byte[] secret) {
-    return new DaemonLinks(conf, JOB, new SecretKeySpec(secret, "HmacSHA1"));
-  }
-
-  private FileSystem files() throws IOException {
-    return new NodeFiles(FileSystem.getLocal(conf).getRaw(), links);
+  private BlockingDaemon links(byte[] secret) throws IOException {
+    return new BlockingDaemon(conf, JOB, new SecretKeySpec(secret, "HmacSHA1"));
   }
 
   private static SegmentAddress address(int partition) {

@@ -58,7 +58,7 @@ class TaskReportsTest {
   @SuppressWarnings("try")
   void whatATaskReadStaysCountedAfterItsEnd() {
     AtomicReference<TaskReads> now = new AtomicReference<>(TaskReads.of(0, 0, 0, 0, 0, 0));
-    try (NodeReporter task = new NodeReporter(job(), now::get)) {
+    try (NodeReporter task = new NodeReporter(job(), now::get).start()) {
       now.set(TaskReads.of(2, 3, 4096, 5, 6, 1));
       await(3, () -> counter("SegmentsOpened"));
       await(2, () -> gauge("OpenSegments"));
@@ -124,7 +124,7 @@ class TaskReportsTest {
   void aNodeManagerThatIsStartedAgainCountsFromWhatItsEarlierLifeHeard() throws IOException {
     long before = 1L << 40;
     AtomicReference<TaskReads> now = new AtomicReference<>(TaskReads.of(1, 1, before, 1, 1, 0));
-    try (NodeReporter task = new NodeReporter(job(), now::get)) {
+    try (NodeReporter task = new NodeReporter(job(), now::get).start()) {
       await(before, () -> counter("BytesRead"));
       reports.close();
       metrics = NodeMetrics.register();

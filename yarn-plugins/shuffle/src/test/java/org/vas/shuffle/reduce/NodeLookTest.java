@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
@@ -37,9 +38,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.vas.shuffle.daemon.DaemonLinks;
+import org.vas.shuffle.daemon.DaemonReads;
 import org.vas.shuffle.daemon.ModelDaemon;
-import org.vas.shuffle.daemon.NodeFiles;
+import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.ReadMeter;
 
 /** Whom a look at an output on another node blames, and what it finds of an encrypted one. */
@@ -55,24 +56,28 @@ class NodeLookTest {
     job.set("vas.shuffled.patience", "1s");
   }
 
-  private DaemonLinks links() {
-    return new DaemonLinks(job, new JobID("1", 1), ModelDaemon.secret());
+  private DaemonReads links() throws IOException {
+    return new DaemonReads(job, new JobID("1", 1), ModelDaemon.secret(), () -> {});
   }
 
-  private OutputFinding found(DaemonLinks links) throws IOException {
+  private OutputFinding found(DaemonReads reads) throws Exception {
+    FileSystem local = FileSystem.getLocal(job).getRaw();
+    CipherCheck.Stored stored = (segment, bytes) ->
+        SegmentOpener.stored(local, segment, ReadMeter.NONE, reads, () -> {}, bytes);
     Optional<CipherCheck> cipher = CryptoUtils.isEncryptedSpillEnabled(job)
-        ? Optional.of(new CipherCheck(new NodeFiles(FileSystem.getLocal(job).getRaw(), links), job,
-            ReadMeter.NONE, 256 << 10))
-        : Optional.empty();
-    return new NodeLook(links, 0, cipher, 1 << 20).at(MAP, "node-7", file -> {});
+        ? Optional.of(new CipherCheck(stored, job, ReadMeter.NONE, 256 << 10)) : Optional.empty();
+    NodeLook look = new NodeLook(reads, 0, cipher, 1 << 20);
+    CompletableFuture<OutputFinding> found = new CompletableFuture<>();
+    look.begin(MAP, "node-7", found::complete);
+    return look.end(found.get());
   }
 
   @ParameterizedTest
   @CsvSource({"1, BAD_MAP", "2, BAD_MAP", "3, BAD_MAP", "4, BAD_MAP", "5, BAD_MAP",
       "6, THIS_NODE", "7, THIS_NODE", "8, THIS_NODE"})
-  void troubleOfThisNodeCostsNoMap(int refusal, OutputDiagnosis diagnosis) throws IOException {
+  void troubleOfThisNodeCostsNoMap(int refusal, OutputDiagnosis diagnosis) throws Exception {
     try (ModelDaemon daemon = new ModelDaemon(dir, job,
-        (number, answers) -> answers.refuse(refusal, "why")); DaemonLinks links = links()) {
+        (number, answers) -> answers.refuse(refusal, "why")); DaemonReads links = links()) {
       OutputFinding finding = found(links);
       assertEquals(diagnosis, finding.diagnosis());
       assertEquals("why", finding.error().getMessage());
@@ -81,9 +86,9 @@ class NodeLookTest {
   }
 
   @Test
-  void aDaemonThatIsMissingIsThisNodesTrouble() throws IOException {
+  void aDaemonThatIsMissingIsThisNodesTrouble() throws Exception {
     job.set(MRConfig.LOCAL_DIR, dir.resolve("nm/usercache/alice/appcache/application_1_0001").toString());
-    try (DaemonLinks links = links()) {
+    try (DaemonReads links = links()) {
       OutputFinding finding = found(links);
       assertEquals(OutputDiagnosis.THIS_NODE, finding.diagnosis());
       assertTrue(finding.error().getMessage().contains("this node's vas-shuffled does not answer"),
@@ -163,10 +168,10 @@ class NodeLookTest {
         diagnosis(Arrays.copyOf(stored, stored.length - 7), raw), "cut");
   }
 
-  private OutputDiagnosis diagnosis(byte[] stored, int rawBytes) throws IOException {
+  private OutputDiagnosis diagnosis(byte[] stored, int rawBytes) throws Exception {
     Path beside = Files.createTempDirectory(dir, "daemon");
     try (ModelDaemon daemon = new ModelDaemon(beside, job,
-        (number, answers) -> answers.serve(stored, rawBytes)); DaemonLinks links = links()) {
+        (number, answers) -> answers.serve(stored, rawBytes)); DaemonReads links = links()) {
       OutputDiagnosis found = found(links).diagnosis();
       assertTrue(daemon.asked() > 0);
       return found;

@@ -1,0 +1,55 @@
+package org.vas.shuffle.daemon;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.hadoop.mapred.JobID;
+
+/** A request about one segment, from the moment it may be asked until its answer is told. */
+abstract class DaemonRequest {
+  private final SegmentAddress at;
+
+  DaemonRequest(SegmentAddress at) {
+    this.at = at;
+  }
+
+  final SegmentAddress at() {
+    return at;
+  }
+
+  final byte[] body(JobID job) throws IOException {
+    return at.request(job, words());
+  }
+
+  /** Returns the error for an answer that is none. */
+  final IOException doesNotAddUp() {
+    return new IOException(at + ": the daemon's answer does not add up");
+  }
+
+  /** Is called before it is asked for the first time; returns false if nobody waits any more. */
+  abstract boolean begin();
+
+  /** Returns the kind of the message. */
+  abstract byte kind();
+
+  /** Returns the kind of the message that answers it. */
+  abstract byte answerKind();
+
+  /** Returns what is asked of the segment. */
+  abstract byte[] words();
+
+  /**
+   * Takes the answer's body. Returns where the bytes that follow it go; null if none follow.
+   *
+   * @throws IOException if it does not answer this request
+   */
+  abstract ByteBuffer answered(ByteBuffer body) throws IOException;
+
+  /** Is called when all of an answer is there; returns whether there is more to ask. */
+  abstract boolean next();
+
+  /** Hands the answer to the one who asked. */
+  abstract void succeed() throws IOException;
+
+  /** Tells the one who asked why there is no answer. */
+  abstract void fail(Throwable cause);
+}
