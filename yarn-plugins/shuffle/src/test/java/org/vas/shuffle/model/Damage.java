@@ -13,6 +13,9 @@ import java.util.stream.Stream;
 
 /** Changes what an attempt left. */
 final class Damage {
+  /** The kind that puts another attempt's file in place of one. */
+  static final int SWAP = 5;
+
   private static final int KINDS = 7;
 
   private Damage() {}
@@ -26,7 +29,7 @@ final class Damage {
     Path file = files.get(Math.floorMod(number, files.size()));
     byte[] bytes = Files.readAllBytes(file);
     int at = Math.floorMod(number * 31, Math.max(1, bytes.length));
-    switch (Math.floorMod(kind, KINDS)) {
+    switch (kindOf(kind)) {
       case 0:
         flip(file, bytes, at);
         break;
@@ -42,12 +45,16 @@ final class Damage {
       case 4:
         Files.write(file, new byte[bytes.length]);
         break;
-      case 5:
+      case SWAP:
         swap(file, other.resolve(file.getFileName()));
         break;
       default:
         removeAll(attempt);
     }
+  }
+
+  static int kindOf(int kind) {
+    return Math.floorMod(kind, KINDS);
   }
 
   private static void flip(Path file, byte[] bytes, int at) throws IOException {

@@ -26,7 +26,6 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.map.MapRun;
-import org.vas.shuffle.mof.ShuffleDirs;
 
 /** A job as it goes: the product's map and reduce sides, and what must be true after each step. */
 final class History {
@@ -41,20 +40,27 @@ final class History {
   private final JobConf job;
   private final Shape shape;
   private final Records records;
-  private final Master master = new Master(this::runAgain);
+  private final ModelMedium medium;
+  private final Master master;
   private final List<TaskAttemptID> attempts = new ArrayList<>();
   private final Map<Integer, Integer> nextOfMap = new HashMap<>();
   private final Map<Integer, Integer> nextOfReduce = new HashMap<>();
   private final Set<TaskAttemptID> succeeded = new HashSet<>();
   private final Set<TaskAttemptID> damaged = ConcurrentHashMap.newKeySet();
-  private final Path jobDir;
   private int firstAttempt;
 
+  /** Begins a history on Lustre. */
   History(Path directory, Shape shape) throws Exception {
+    this(directory, shape, new ModelMedium());
+  }
+
+  History(Path directory, Shape shape, ModelMedium medium) throws Exception {
     this.shape = shape;
+    this.medium = medium;
+    this.master = new Master(this::runAgain, medium.machine());
     this.records = new Records(shape.large);
     this.job = job(directory, shape);
-    this.jobDir = Path.of(new ShuffleDirs(job).jobDir().toUri().getPath());
+    medium.configure(job);
   }
 
   /** The job of a shape; each map leaves two runs at most. */
@@ -129,10 +135,16 @@ final class History {
         reduce(partition, NthCall.fails(step.number, errno(step)), -1);
         break;
       case REDUCE_MEETS_DAMAGE:
-        reduce(partition, NthCall.meets(step.number, () -> damageUnchecked(step)), -1);
+        reduce(partition, medium.meets(step.number, () -> damageUnchecked(step)), -1);
         break;
       case REDUCE_MEETS_RESET:
         reduce(partition, NthCall.never(), 1 + step.number % 2);
+        break;
+      case DAEMON_KILLED:
+        medium.kill();
+        break;
+      case REDUCE_MEETS_KILL:
+        reduce(partition, NthCall.atPoll(1 + step.number % 3, medium::kill), -1);
         break;
       default:
         throw new IllegalArgumentException(step.toString());
@@ -198,7 +210,7 @@ final class History {
     synchronized (attempts) {
       all = List.copyOf(attempts);
     }
-    if (!all.isEmpty()) {
+    if (!all.isEmpty() && medium.finds(step.task)) {
       TaskAttemptID attempt = all.get(Math.floorMod(step.attempt, all.size()));
       TaskAttemptID other = all.get(Math.floorMod(step.attempt + 1, all.size()));
       damaged.add(attempt);
@@ -207,7 +219,7 @@ final class History {
   }
 
   private Path directory(TaskAttemptID attempt) {
-    return jobDir.resolve("shuffle").resolve(attempt.toString());
+    return medium.directory(job, attempt);
   }
 
   // The master says SUCCEEDED of what did, and takes back what it likes.
@@ -230,6 +242,7 @@ final class History {
         nextOfReduce.merge(partition, 1, Integer::sum) - 1 + firstAttempt);
     boolean mayFindDamage = master.live().stream().anyMatch(damaged::contains);
     master.reduceStarts(resetAtPoll);
+    fault.arm(master);
     ReduceAttempt attempt = ReduceAttempt.run(job, id, shape.maps, master, fault);
     Set<TaskAttemptID> blamed = new HashSet<>(master.reported());
     blamed.removeAll(damaged);
@@ -238,7 +251,7 @@ final class History {
     if (attempt.succeeded()) {
       checkInput(partition, attempt.input());
     } else {
-      boolean lateFind = mayFindDamage && !attempt.isRetry();
+      boolean lateFind = mayFindDamage && !attempt.isRetry() && medium.looksAtEndsOnly();
       checkFailure(attempt, fault.fired() || lateFind);
     }
     return attempt.succeeded();
@@ -298,12 +311,16 @@ final class History {
     if (!cleanup.fired()) {
       removeJob();
     }
-    assertFalse(Files.exists(jobDir), "a late attempt makes the job's directory again");
+    assertFalse(Files.exists(jobDir()), "a late attempt makes the job's directory again");
+  }
+
+  private Path jobDir() {
+    return directory(map(0, 0)).getParent().getParent();
   }
 
   private void removeJob() {
     try {
-      Damage.removeAll(jobDir);
+      Damage.removeAll(jobDir());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

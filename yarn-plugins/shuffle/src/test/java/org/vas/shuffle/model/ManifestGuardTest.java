@@ -43,7 +43,7 @@ class ManifestGuardTest {
     master = new Master(map -> {
       MapRun.of(job, NEXT, records.script(NEXT, false));
       master.event(NEXT, Status.SUCCEEDED);
-    });
+    }, "here");
     master.event(DEAD, Status.SUCCEEDED);
   }
 

@@ -33,14 +33,20 @@ final class Master {
   private int delivered;
   private int polls;
   private int resetAtPoll = -1;
+  private int callAtPoll = -1;
+  private Runnable call = () -> {};
 
-  Master(Maps maps) {
+  private final String machine;
+
+  /** Makes a master all of whose maps run on one machine. */
+  Master(Maps maps, String machine) {
     this.maps = maps;
+    this.machine = machine;
   }
 
   synchronized void event(TaskAttemptID attempt, Status status) {
     events.add(new TaskCompletionEvent(events.size(), attempt, attempt.getTaskID().getId(), true,
-        status, "http://here:0"));
+        status, "http://" + machine + ":0"));
   }
 
   /** Another master knows the maps that succeeded, and nothing else. */
@@ -57,8 +63,15 @@ final class Master {
     delivered = 0;
     polls = 0;
     resetAtPoll = resetAt;
+    callAtPoll = -1;
     reports.clear();
     everReported.clear();
+  }
+
+  /** Has something happen at a poll of the reduce that starts. */
+  synchronized void atPoll(int number, Runnable what) {
+    callAtPoll = number;
+    call = what;
   }
 
   /** Attempts that succeeded and were not taken back, in order, as far as a reduce was told. */
@@ -124,6 +137,9 @@ final class Master {
   private synchronized MapTaskCompletionEventsUpdate events(int from, int most) {
     if (++polls > MOST_POLLS) {
       throw new AssertionError("a reduce that waits for ever: " + events);
+    }
+    if (polls == callAtPoll) {
+      call.run();
     }
     boolean reset = polls == resetAtPoll;
     int start = reset ? 0 : from;

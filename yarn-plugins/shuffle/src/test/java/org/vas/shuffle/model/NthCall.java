@@ -22,6 +22,8 @@ final class NthCall implements SharedFileSystem.Fault {
   private final String errno;
   private int calls;
   private boolean fired;
+  private int poll;
+  private Runnable atPoll = () -> {};
 
   private NthCall(int number, boolean forEver, String errno, SharedFileSystem.Fault then) {
     this.number = number;
@@ -52,6 +54,26 @@ final class NthCall implements SharedFileSystem.Fault {
   /** Somebody else does something before the call. */
   static NthCall meets(int number, Runnable other) {
     return new NthCall(number, false, "", (call, path) -> other.run());
+  }
+
+  /** Somebody does something when a reduce asks for events for that time. */
+  static NthCall atPoll(int poll, Runnable what) {
+    NthCall call = never();
+    call.poll = poll;
+    call.atPoll = what;
+    return call;
+  }
+
+  /** Has the reduce that starts meet what it is to meet at a poll. */
+  void arm(Master master) {
+    if (poll > 0) {
+      master.atPoll(poll, () -> {
+        synchronized (this) {
+          fired = true;
+        }
+        atPoll.run();
+      });
+    }
   }
 
   /** Does what another process does: none of its calls is counted. */

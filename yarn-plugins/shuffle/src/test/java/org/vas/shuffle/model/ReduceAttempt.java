@@ -15,6 +15,7 @@ import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 import org.vas.shuffle.SharedFileSystem;
+import org.vas.shuffle.daemon.ModelDaemon;
 import org.vas.shuffle.reduce.EagerMerge;
 
 /** Hadoop's own ReduceTask with the plugin, over the outputs of the model's maps. */
@@ -49,6 +50,7 @@ final class ReduceAttempt {
     conf.set(MRJobConfig.ID, JobID.downgrade(id.getJobID()).toString());
     ReduceTask task = new ReduceTask("job.xml", id, id.getTaskID().getId(), maps, 1);
     task.setConf(conf);
+    task.setShuffleSecret(ModelDaemon.secret());
     task.localizeConfiguration(conf);
     FutureTask<Throwable> end = new FutureTask<>(() -> failure(task, conf, master));
     Thread thread = new Thread(end, id.toString());

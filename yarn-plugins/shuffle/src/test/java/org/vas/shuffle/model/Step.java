@@ -29,7 +29,11 @@ final class Step {
     /** The same, and at its n-th call an output is damaged. */
     REDUCE_MEETS_DAMAGE,
     /** The same, and events start again meanwhile. */
-    REDUCE_MEETS_RESET
+    REDUCE_MEETS_RESET,
+    /** The node's daemon is killed, between the steps. */
+    DAEMON_KILLED,
+    /** An attempt of a reduce runs, and the node's daemon is killed meanwhile. */
+    REDUCE_MEETS_KILL
   }
 
   final Kind kind;

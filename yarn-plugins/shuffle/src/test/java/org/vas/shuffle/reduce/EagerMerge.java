@@ -7,7 +7,7 @@ import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 
 /**
- * {@link LustreMerge} that asks for events fifty times a second.
+ * {@link LustreMerge} or {@link NodeMerge} that asks for events fifty times a second.
  *
  * @param <K> key of the map output
  * @param <V> its value
@@ -16,7 +16,10 @@ public final class EagerMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private static final long POLL_MILLIS = 20;
   private static final Queue<EagerMerge<?, ?>> MADE = new ConcurrentLinkedQueue<>();
 
-  private final LustreMerge<K, V> merge = new LustreMerge<>();
+  /** The key of a job whose map output is on the node's disks. */
+  public static final String NODE = "test.node";
+
+  private StreamedMerge<K, V> merge;
 
   /** What the end of the process does: Hadoop closes the plugin after success only. */
   public static void closeAll() {
@@ -27,6 +30,7 @@ public final class EagerMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
 
   @Override
   public void init(Context<K, V> context) {
+    merge = context.getJobConf().getBoolean(NODE, false) ? new NodeMerge<>() : new LustreMerge<>();
     MADE.add(this);
     merge.pollMillis = POLL_MILLIS;
     merge.init(context);

@@ -35,6 +35,11 @@ class HangTest {
 
   @TempDir Path dir;
 
+  /** Makes a harness on the medium of this class. */
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return new ReduceHarness(at, maps);
+  }
+
   /** Where the code of the job stops; each test makes its own. */
   private static final class Stop {
     private static volatile CountDownLatch reached = new CountDownLatch(CALLS_BEFORE);
@@ -101,7 +106,7 @@ class HangTest {
   void H2_codeThatNeverReturnsMakesNoProgress(String what, String thread, boolean passes)
       throws Exception {
     Stop.prepare();
-    ReduceHarness harness = harness(what, thread, passes);
+    ReduceHarness harness = made(what, thread, passes);
     FutureTask<List<String>> attempt = new FutureTask<>(harness::run);
     Thread reduce = new Thread(attempt, "reduce");
     reduce.start();
@@ -118,8 +123,8 @@ class HangTest {
     reduce.join();
   }
 
-  private ReduceHarness harness(String what, String thread, boolean passes) throws IOException {
-    ReduceHarness harness = new ReduceHarness(dir, 8);
+  private ReduceHarness made(String what, String thread, boolean passes) throws IOException {
+    ReduceHarness harness = harness(dir, 8);
     harness.job.set("vas.shuffle.merge-thread", thread);
     if (passes) {
       harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 200 << 10);

@@ -3,6 +3,7 @@ package org.vas.shuffle.reduce;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.TaskAttemptID;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,7 +65,7 @@ class MemoryBoundTest {
   }
 
   private void write(int maps, int records, int valueBytes) throws IOException {
-    ReduceHarness harness = new ReduceHarness(dir, maps);
+    ReduceHarness harness = harness(maps);
     harness.job.setNumReduceTasks(1 + others);
     Text value = new Text(new byte[valueBytes]);
     for (int map = 0; map < maps; map++) {
@@ -71,7 +73,32 @@ class MemoryBoundTest {
       for (int i = 0; i < records; i++) {
         run.add(new Rec(new Text(String.format("%05d-%05d", i, map * 7 % maps)), value));
       }
-      new MofWriter(harness.job).others(others, 8).segment(0, 0, run).publish(ReduceHarness.map(map, 0));
+      publish(harness, ReduceHarness.map(map, 0), run);
+    }
+    if (harness instanceof Closeable) {
+      ((Closeable) harness).close();
+    }
+  }
+
+  /** Returns the name of the medium for the other process. */
+  String medium() {
+    return "lustre";
+  }
+
+  /** Makes a harness that writes for so many maps. */
+  ReduceHarness harness(int maps) throws IOException {
+    return new ReduceHarness(dir, maps);
+  }
+
+  /** Writes a map's output of one run. */
+  void publish(ReduceHarness harness, TaskAttemptID attempt, List<Rec> run) throws IOException {
+    new MofWriter(harness.job).others(others, 8).segment(0, 0, run).publish(attempt);
+  }
+
+  /** Checks that passes of 200 maps left nothing behind. */
+  void leftNoPass() throws IOException {
+    try (var left = Files.list(dir.resolve("job/shuffle"))) {
+      assertEquals(200, left.count(), "only the maps' directories are left");
     }
   }
 
@@ -99,9 +126,7 @@ class MemoryBoundTest {
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(1, process.waitFor(), output);
     assertTrue(output.contains("this reduce() fails"), output);
-    try (var left = Files.list(dir.resolve("job/shuffle"))) {
-      assertEquals(200, left.count(), "only the maps' directories are left");
-    }
+    leftNoPass();
   }
 
   private String reduce(int maps, String collector, String heap, int budget) throws Exception {
@@ -119,7 +144,7 @@ class MemoryBoundTest {
     List<String> command = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx" + heap,
         "-XX:MaxDirectMemorySize=4m", "-XX:+Use" + collector + "GC",
-        "-XX:TieredStopAtLevel=1",
+        "-XX:TieredStopAtLevel=1", "-D" + TightReduce.MEDIUM + "=" + medium(),
         "-cp", classPath, TightReduce.class.getName(),
         dir.toString(), Integer.toString(maps), Integer.toString(budget),
         Integer.toString(1 + others)));

@@ -107,7 +107,7 @@ class ReduceFaultsTest extends ThreeMaps {
 
   @Test
   void aMapThatFailedForGoodIsDoneWithoutData() throws Exception {
-    ReduceHarness other = new ReduceHarness(dir.resolve("2"), 2);
+    ReduceHarness other = harness(dir.resolve("2"), 2);
     other.map(0, records(0));
     other.umbilical.event(FIRST, Status.FAILED);
     other.umbilical.event(FIRST, Status.TIPFAILED);

@@ -37,7 +37,7 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.daemon.ModelDaemon;
 
 /** Runs Hadoop's own ReduceTask on map outputs that a test wrote. */
-final class ReduceHarness {
+class ReduceHarness {
   final JobConf job = new JobConf();
   final Umbilical umbilical = new Umbilical();
   private final Path jobDir;
@@ -105,6 +105,11 @@ final class ReduceHarness {
   /** An attempt's output, without an event. */
   void publish(TaskAttemptID attempt, List<List<Rec>> runs) throws IOException {
     written.put(attempt.getTaskID().getId(), runs);
+    write(attempt, runs);
+  }
+
+  /** Writes a map's output where this medium has it. */
+  void write(TaskAttemptID attempt, List<List<Rec>> runs) throws IOException {
     MofWriter writer = new MofWriter(job);
     for (int run = 0; run < runs.size(); run++) {
       List<Rec> records = new ArrayList<>(runs.get(run));
@@ -117,7 +122,7 @@ final class ReduceHarness {
   }
 
   @SuppressWarnings("unchecked")
-  private Comparator<Rec> order() {
+  final Comparator<Rec> order() {
     RawComparator<Object> comparator = job.getOutputKeyComparator();
     return (a, b) -> comparator.compare(a.key(), b.key());
   }

@@ -27,9 +27,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReduceOrderTest {
   @TempDir Path dir;
 
+  /** Makes a harness on the medium of this class. */
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return new ReduceHarness(at, maps);
+  }
+
   @Test
   void equalKeysComeInTheOrderOfMapsAndRuns() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 3);
+    ReduceHarness harness = harness(dir, 3);
     for (int map = 0; map < 3; map++) {
       List<List<Rec>> runs = new ArrayList<>();
       for (int run = 0; run < 2; run++) {
@@ -74,7 +79,7 @@ class ReduceOrderTest {
   @ParameterizedTest
   @CsvSource({"false", "true"})
   void theJobsComparators(boolean newApi) throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 4);
+    ReduceHarness harness = harness(dir, 4);
     if (newApi) {
       harness.newApi();
     }
@@ -136,7 +141,7 @@ class ReduceOrderTest {
 
   @Test
   void aSharedComparatorIsUsedByOneThread() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 6);
+    ReduceHarness harness = harness(dir, 6);
     harness.job.setMapOutputKeyClass(Stateful.class);
     new Stateful();
     harness.job.set("vas.shuffle.merge-thread", "on");

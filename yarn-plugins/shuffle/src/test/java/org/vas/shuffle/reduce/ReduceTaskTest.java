@@ -42,6 +42,11 @@ class ReduceTaskTest {
 
   @TempDir Path dir;
 
+  /** Makes a harness on the medium of this class. */
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return new ReduceHarness(at, maps);
+  }
+
   @BeforeAll
   static void encryptionKey() throws Exception {
     Credentials credentials = new Credentials();
@@ -56,7 +61,7 @@ class ReduceTaskTest {
       "true, deflate, false"})
   void bothInterfacesCodecsAndEncryption(boolean newApi, String codec, boolean encrypted)
       throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 5);
+    ReduceHarness harness = harness(dir, 5);
     if (newApi) {
       harness.newApi();
     }
@@ -66,12 +71,24 @@ class ReduceTaskTest {
       harness.map(map, List.of(random(random, 300), random(random, 2000), random(random, 1)));
     }
     harness.check();
-    assertEquals(15, harness.counter("MOFS_OPENED"));
+    opened(harness, 5, 3);
     assertEquals(5, harness.counter(TaskCounter.SHUFFLED_MAPS));
     assertEquals(5, harness.counter(TaskCounter.MERGED_MAP_OUTPUTS));
     assertEquals(5 * 2301, harness.counter(TaskCounter.REDUCE_INPUT_RECORDS));
     assertEquals(0, harness.counter(TaskCounter.SPILLED_RECORDS));
     assertEquals(0, harness.counter(TaskCounter.FAILED_SHUFFLE));
+  }
+
+  /** Checks how many segments were opened: of so many maps with so many runs each, none empty. */
+  void opened(ReduceHarness harness, int maps, int runs) {
+    assertEquals((long) maps * runs, harness.counter("MOFS_OPENED"));
+  }
+
+  /** Checks that passes left nothing behind. */
+  void leftNoPass(ReduceHarness harness) throws IOException {
+    try (var left = Files.list(harness.shuffleDir())) {
+      assertEquals(12, left.count(), "only the maps' directories are left");
+    }
   }
 
   private static void configure(ReduceHarness harness, String codec, boolean encrypted) {
@@ -84,7 +101,7 @@ class ReduceTaskTest {
 
   @Test
   void shuffleBytesAreStocks() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 3);
+    ReduceHarness harness = harness(dir, 3);
     // Two lengths, "a" as Text, "b" as Text: 6 bytes a record; end marker and CRC32: 6 a map.
     List<Rec> one = List.of(new Rec(new Text("a"), new Text("b")));
     harness.map(0, List.of(one, one)).map(1, List.of(one)).map(2, List.of());
@@ -95,8 +112,8 @@ class ReduceTaskTest {
 
   @Test
   void noMapsAndEmptyMapsGiveNothing() throws Exception {
-    assertEquals(List.of(), new ReduceHarness(dir, 0).run());
-    ReduceHarness harness = new ReduceHarness(dir.resolve("2"), 2);
+    assertEquals(List.of(), harness(dir, 0).run());
+    ReduceHarness harness = harness(dir.resolve("2"), 2);
     harness.map(0, List.of()).map(1, List.of(List.of()));
     assertEquals(List.of(), harness.run());
     assertEquals(2, harness.counter(TaskCounter.SHUFFLED_MAPS));
@@ -105,7 +122,7 @@ class ReduceTaskTest {
 
   @Test
   void anEmptyPartitionOpensNothing() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 1);
+    ReduceHarness harness = harness(dir, 1);
     harness.job.setNumReduceTasks(3);
     harness.map(0, List.of(random(new Random(1), 10)));
     assertEquals(List.of(), harness.run(2, 0));
@@ -114,7 +131,7 @@ class ReduceTaskTest {
 
   @Test
   void fiveHundredMapsInLittleMemoryWithoutAPass() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 500).newApi();
+    ReduceHarness harness = harness(dir, 500).newApi();
     harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 2 << 20);
     Random random = new Random(3);
     for (int map = 0; map < 500; map++) {
@@ -127,7 +144,7 @@ class ReduceTaskTest {
   @ParameterizedTest
   @CsvSource({"none, false", "gzip, true"})
   void tooLittleMemoryMeansPassesInTheSameOrder(String codec, boolean encrypted) throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 12);
+    ReduceHarness harness = harness(dir, 12);
     configure(harness, codec, encrypted);
     harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 300 << 10);
     Random random = new Random(5);
@@ -137,15 +154,13 @@ class ReduceTaskTest {
     harness.check();
     assertTrue(harness.counter("PASSES") > 0);
     assertTrue(harness.counter(TaskCounter.SPILLED_RECORDS) > 0);
-    try (var left = Files.list(harness.shuffleDir())) {
-      assertEquals(12, left.count(), "only the maps' directories are left");
-    }
+    leftNoPass(harness);
   }
 
   /** A pass may take more memory than the merge beside reduce(), and has no use for it. */
   @Test
   void aPassTakesNoMoreThanTheMergeCannot() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 12);
+    ReduceHarness harness = harness(dir, 12);
     harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 4 << 20);
     int records = 20_000;
     for (int map = 0; map < 12; map++) {
@@ -161,7 +176,7 @@ class ReduceTaskTest {
   @ParameterizedTest
   @CsvSource({"lz4, 14", "snappy, 14", "bzip2, 40"})
   void decompressorsThatDoNotFitMeanPasses(String codec, int mib) throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 24);
+    ReduceHarness harness = harness(dir, 24);
     configure(harness, codec, false);
     harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, (long) mib << 20);
     for (int map = 0; map < 24; map++) {
@@ -173,7 +188,7 @@ class ReduceTaskTest {
 
   @Test
   void refusesMapOutputOfAnotherCollector() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 1);
+    ReduceHarness harness = harness(dir, 1);
     harness.job.set("mapreduce.job.map.output.collector.class", "");
     IOException e = assertThrows(IOException.class, harness::run);
     assertTrue(e.getMessage().startsWith("mapreduce.job.map.output.collector.class is not set; "),
@@ -183,7 +198,7 @@ class ReduceTaskTest {
   /** Stock's shuffle asks nothing about collectors. */
   @Test
   void aJobThatIsSwitchedOffIsStocks() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 0);
+    ReduceHarness harness = harness(dir, 0);
     harness.job.unset("mapreduce.job.map.output.collector.class");
     harness.job.setBoolean("vas.shuffle.enabled", false);
     assertEquals(List.of(), harness.run());
@@ -193,7 +208,7 @@ class ReduceTaskTest {
   @ParameterizedTest
   @CsvSource({"0, false", "1000, false", "1, true", "1001, true"})
   void storedBytesAreReadOnceAndTheirEndsTwice(int attempt, boolean retry) throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 4);
+    ReduceHarness harness = harness(dir, 4);
     long stored = 0;
     long again = 0;
     long manifests = 0;
@@ -213,7 +228,7 @@ class ReduceTaskTest {
 
   @Test
   void smallSegmentsAreReadOnceAndOpenedOnce() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 4);
+    ReduceHarness harness = harness(dir, 4);
     long stored = 0;
     for (int map = 0; map < 4; map++) {
       harness.map(map, List.of(random(new Random(map), 3000)));
@@ -227,7 +242,7 @@ class ReduceTaskTest {
 
   @Test
   void oneHugeRecordBetweenSmallOnes() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 2).newApi();
+    ReduceHarness harness = harness(dir, 2).newApi();
     Text huge = new Text("x".repeat(40 << 20));
     harness.map(0, List.of(List.of(new Rec(new Text("b"), huge), new Rec(new Text("c"), huge))));
     harness.map(1, List.of(random(new Random(1), 1000)));
@@ -236,9 +251,9 @@ class ReduceTaskTest {
 
   @Test
   void aJobInOneProcessGetsStocksShuffle() throws Exception {
-    assertEquals(List.of(), new ReduceHarness(dir, 0).oneProcess().run());
+    assertEquals(List.of(), harness(dir, 0).oneProcess().run());
     IOException e = assertThrows(IOException.class, () -> {
-      ReduceHarness harness = new ReduceHarness(dir, 0);
+      ReduceHarness harness = harness(dir, 0);
       harness.job.unset(MRJobConfig.MAPREDUCE_JOB_DIR);
       harness.run();
     });
@@ -254,7 +269,7 @@ class ReduceTaskTest {
 
   @Test
   void thePhasesAreStocks() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 1);
+    ReduceHarness harness = harness(dir, 1);
     harness.map(0, List.of(random(new Random(1), 100)));
     harness.run();
     List<TaskStatus.Phase> phases = harness.umbilical.phases();

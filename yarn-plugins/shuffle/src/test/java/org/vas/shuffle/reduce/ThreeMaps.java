@@ -24,9 +24,14 @@ abstract class ThreeMaps {
   @TempDir Path dir;
   ReduceHarness harness;
 
+  /** Makes a harness on the medium of this class. */
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return new ReduceHarness(at, maps);
+  }
+
   @BeforeEach
   void threeMaps() throws IOException {
-    harness = new ReduceHarness(dir, MAPS);
+    harness = harness(dir, MAPS);
     for (int map = 0; map < MAPS; map++) {
       harness.map(map, records(map));
     }

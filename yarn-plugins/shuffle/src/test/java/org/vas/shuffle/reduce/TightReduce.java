@@ -10,6 +10,8 @@ import org.apache.hadoop.mapreduce.Reducer;
 
 /** The program of {@link MemoryBoundTest}: one reduce attempt in a JVM with little memory. */
 public final class TightReduce {
+  static final String MEDIUM = "test.medium";
+
   private static long records;
   private static long bytes;
 
@@ -21,7 +23,9 @@ public final class TightReduce {
    */
   public static void main(String[] arguments) throws Exception {
     int maps = Integer.parseInt(arguments[1]);
-    ReduceHarness harness = new ReduceHarness(Path.of(arguments[0]), maps).newApi();
+    Path dir = Path.of(arguments[0]);
+    boolean node = System.getProperty(MEDIUM).equals("node");
+    ReduceHarness harness = (node ? new NodeHarness(dir, maps) : new ReduceHarness(dir, maps)).newApi();
     configure(harness, Long.parseLong(arguments[2]));
     harness.job.setNumReduceTasks(Integer.parseInt(arguments[3]));
     if (arguments.length > 4) {

@@ -1,0 +1,58 @@
+package org.vas.shuffle.model;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
+import org.vas.shuffle.SharedFileSystem;
+import org.vas.shuffle.model.Step.Kind;
+
+/**
+ * The histories of {@link ShuffleModelTest} on the node medium, with LocalCollector, NodeMerge and the
+ * real daemon, which is killed now and then.
+ */
+class NodeShuffleModelTest {
+  @Property(tries = 25)
+  void anyHistoryEndsInTheRightInputOrAClearFailure(@ForAll("shapes") Shape shape,
+      @ForAll("steps") List<Step> steps) throws Exception {
+    Path directory = Files.createTempDirectory("model");
+    try (NodeModelMedium medium = new NodeModelMedium(directory)) {
+      History history = new History(directory, shape, medium);
+      for (Step step : steps) {
+        history.take(step);
+      }
+      history.finish();
+    } finally {
+      SharedFileSystem.heal();
+      Damage.removeAll(directory);
+    }
+  }
+
+  @Provide
+  Arbitrary<Shape> shapes() {
+    return Combinators.combine(Arbitraries.integers().between(1, 3),
+            Arbitraries.integers().between(1, 2), Arbitraries.just("packed"),
+            Arbitraries.of("none", "DefaultCodec", "GzipCodec", "Lz4Codec"),
+            Arbitraries.of(false, false, true), Arbitraries.of(false, false, false, true))
+        .as(Shape::new);
+  }
+
+  @Provide
+  Arbitrary<List<Step>> steps() {
+    Arbitrary<Kind> kinds = Arbitraries.frequency(Tuple.of(3, Kind.MAP),
+        Tuple.of(1, Kind.MAPPER_THROWS), Tuple.of(1, Kind.MAP_DIES_PUBLISHED),
+        Tuple.of(4, Kind.DAMAGE), Tuple.of(2, Kind.EVENT), Tuple.of(1, Kind.TIP_FAILED),
+        Tuple.of(1, Kind.MASTER_RESTARTS), Tuple.of(3, Kind.REDUCE),
+        Tuple.of(3, Kind.REDUCE_MEETS_DAMAGE), Tuple.of(1, Kind.REDUCE_MEETS_RESET),
+        Tuple.of(1, Kind.DAEMON_KILLED), Tuple.of(2, Kind.REDUCE_MEETS_KILL));
+    return Combinators.combine(kinds, Arbitraries.integers().between(0, 6),
+        Arbitraries.integers().between(0, 20), Arbitraries.integers().between(1, 40))
+        .as(Step::new).list().ofMaxSize(12);
+  }
+}
