@@ -39,6 +39,8 @@ mod testing {
 }
 #[cfg(test)]
 mod system_tests;
+#[cfg(test)]
+mod wire_fault_tests;
 
 use std::process::ExitCode;
 

@@ -8,6 +8,8 @@ pub struct Pace {
     pub tick: Duration,
     /// How long another node may show no sign of progress.
     pub silent: Duration,
+    /// How long another node may take none of its answers.
+    pub stalled: Duration,
     /// How long a new connection may take to prove a job.
     pub proof: Duration,
     /// Is called for each 64 KiB that is checked.
@@ -19,6 +21,7 @@ impl Default for Pace {
         Pace {
             tick: Duration::from_secs(10),
             silent: Duration::from_secs(120),
+            stalled: Duration::from_secs(60),
             proof: Duration::from_secs(10),
             block: || {},
         }

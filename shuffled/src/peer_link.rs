@@ -14,6 +14,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Weak};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// A message whose answer is on its way.
 pub enum Flight {
@@ -63,9 +64,9 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -
     }
     let reader = {
         let (peer, stream, reach) = (Arc::clone(peer), Arc::clone(&stream), Arc::clone(&peers.reach));
-        let transcript = transcript.clone();
+        let (transcript, silent) = (transcript.clone(), peers.pace.silent);
         thread::Builder::new().name("peer-out-read".to_owned()).stack_size(STACK).spawn(move || {
-            let result = Reader { peer: &peer, transcript, reach: &reach, answered: 0 }.read_all(&stream);
+            let result = Reader { silent, peer: &peer, transcript, reach: &reach, answered: 0 }.read_all(&stream);
             peer.fail(&refused(&peer.host, result));
         })
     };
@@ -124,7 +125,27 @@ fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io:
     Ok(())
 }
 
+/// The stream while one answer is read, whose bytes come by the byte at worst, but not for ever: others wait
+/// behind it.
+struct OneAnswer<'a> {
+    stream: &'a TcpStream,
+    begun: Option<Instant>,
+    most: Duration,
+}
+
+impl Read for OneAnswer<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.begun.is_some_and(|begun| begun.elapsed() > self.most) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "an answer that comes too slowly"));
+        }
+        let count = (&mut &*self.stream).read(bytes)?;
+        self.begun.get_or_insert_with(Instant::now);
+        Ok(count)
+    }
+}
+
 struct Reader<'a> {
+    silent: Duration,
     peer: &'a Peer,
     transcript: Transcript,
     reach: &'a Reach,
@@ -136,17 +157,18 @@ impl Reader<'_> {
         let (is_other, mut is_proven) = (!is_own(stream), false);
         loop {
             let accept = if is_proven { Accept::Answers } else { Accept::SmallAnswers };
-            let received = receive(&mut &*stream, accept)?;
+            let mut answer = OneAnswer { stream, begun: None, most: self.silent };
+            let received = receive(&mut answer, accept)?;
             if is_other {
                 self.reach.heard();
             }
             self.peer.heard();
-            is_proven |= self.take(received, stream)?;
+            is_proven |= self.take(received, &mut answer)?;
         }
     }
 
     /// Takes a message; returns whether it proved that the node knows a job.
-    fn take(&mut self, received: Received, stream: &TcpStream) -> io::Result<bool> {
+    fn take(&mut self, received: Received, stream: &mut OneAnswer<'_>) -> io::Result<bool> {
         if received.message == Message::Working {
             return self.working(&received).map(|()| false);
         }
@@ -201,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    fn answer(&mut self, call: &Call, received: Received, mut stream: &TcpStream) -> io::Result<Answer> {
+    fn answer(&mut self, call: &Call, received: Received, stream: &mut OneAnswer<'_>) -> io::Result<Answer> {
         let key = call.job.key;
         if !received.header.is_tagged() {
             let Message::Refused(refused) = received.message else {

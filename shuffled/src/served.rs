@@ -25,8 +25,7 @@ const MOST_WAITING: usize = 2 * WINDOW;
 /// Messages before the first proof that is right.
 const MOST_UNPROVEN: usize = 16;
 const MOST_JOBS: usize = 1024;
-/// How long a peer may take nothing, or be silent. Its daemon connects again when it has to.
-const STALLED: Duration = Duration::from_secs(60);
+/// How long a peer may be silent. Its daemon connects again when it has to.
 const SILENT: Duration = Duration::from_secs(900);
 
 /// A job that was proved. The secret lives no longer than the NodeManager says.
@@ -75,7 +74,7 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<Ip
         Served { supplier, guest, transcript, jobs: HashMap::new(), link, flow: Arc::clone(&flow), asked: 0 };
     served.first_proof(&mut early, &answers)?;
     stream.set_read_timeout(Some(SILENT))?;
-    stream.set_write_timeout(Some(STALLED))?;
+    stream.set_write_timeout(Some(supplier.pace.stalled))?;
     let sender = {
         let (stream, supplier) = (Arc::clone(stream), Arc::clone(supplier));
         thread::Builder::new().name("peer-in-send".to_owned()).stack_size(STACK).spawn(move || {

@@ -26,6 +26,21 @@ def test_every_java_name_is_a_test() -> None:
         assert re.search(rf"^  void {method}\(", source.read_text(), re.M), f"{name}#{method}"
 
 
+def test_every_rust_name_is_a_test() -> None:
+    names = re.findall(r"`(\w+)::(\w+)`", PAGE)
+    assert names
+    for name, function in names:
+        source = (REPOSITORY / f"shuffled/src/{name}.rs").read_text()
+        assert re.search(rf"#\[test\]\n *fn {function}\(", source), f"{name}::{function}"
+
+
+def test_every_derived_class_runs_the_cases_of_another() -> None:
+    for base, derived in re.findall(r"^\| `(\w+)` \| `(\w+)`", PAGE, re.M):
+        (source,) = JAVA.rglob(f"{derived}.java")
+        is_model = "The histories of {@link" in source.read_text()
+        assert is_model or f"class {derived} extends {base} " in source.read_text()
+
+
 def test_every_python_name_is_a_test() -> None:
     for name, method in re.findall(r"`(\w+\.py)(?:::(\w+))?`", PAGE):
         source = REPOSITORY / "yarn/tests" / name

@@ -13,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import javax.crypto.Mac;
@@ -197,7 +196,31 @@ public final class ModelDaemon implements Closeable {
       }
     }
 
+    /** Returns whether bytes of a segment are asked for, and not a look at it. */
+    public boolean isRead() {
+      return request.get(4) != LOOK;
+    }
+
+    /** Answers a read by its first bytes only. */
+    public void serveHalf(byte[] stored) throws IOException {
+      int offset = (int) request.getLong(14 + 24);
+      int length = request.getInt(14 + 32);
+      say(6, ByteBuffer.allocate(4).putInt(length).array());
+      write(channel, ByteBuffer.wrap(stored, offset, length / 2));
+    }
+
+    /** Answers a look by all bytes, of which one is not what its checksum says. */
+    public void serveWrong(byte[] stored, int rawBytes, int at) throws IOException {
+      byte[] body = lookedBody(stored, rawBytes, true);
+      body[body.length - stored.length + at] ^= 1;
+      say(5, body);
+    }
+
     private void looked(byte[] stored, int rawBytes, boolean held) throws IOException {
+      say(5, lookedBody(stored, rawBytes, held));
+    }
+
+    private static byte[] lookedBody(byte[] stored, int rawBytes, boolean held) {
       int blocks = (stored.length - 1) / BLOCK + 1;
       ByteBuffer body = ByteBuffer.allocate(24 + 4 * blocks + (held ? stored.length : 0));
       body.putLong(stored.length).putLong(rawBytes).putInt(blocks);
@@ -206,8 +229,8 @@ public final class ModelDaemon implements Closeable {
         crc.update(stored, at, Math.min(BLOCK, stored.length - at));
         body.putInt((int) crc.getValue());
       }
-      body.putInt(held ? stored.length : 0);
-      say(5, held ? body.put(stored).array() : Arrays.copyOf(body.array(), body.position()));
+      body.putInt(held ? stored.length : 0).put(stored, 0, held ? stored.length : 0);
+      return body.array();
     }
   }
 }

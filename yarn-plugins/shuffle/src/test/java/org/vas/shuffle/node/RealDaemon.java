@@ -20,6 +20,9 @@ public final class RealDaemon implements Closeable {
   /** The name under which the job's files lie. */
   public static final String USER = "alice";
 
+  /** Bytes that it holds for reducers at most. */
+  public static final long MEMORY = 8 << 20;
+
   private static final Path PROGRAM =
       Path.of("../../shuffled/target/release/vas-shuffled").toAbsolutePath().normalize();
 
@@ -42,7 +45,7 @@ public final class RealDaemon implements Closeable {
     }
     JobConf conf = new JobConf(false);
     conf.set("vas.shuffled.program", PROGRAM.toString());
-    conf.set("vas.shuffled.memory", "8m");
+    conf.setLong("vas.shuffled.memory", MEMORY);
     conf.setInt("vas.shuffled.port", port);
     conf.set(YarnConfiguration.NM_LOCAL_DIRS, local.toString());
     this.process = new DaemonProcess(conf, Optional.empty());
@@ -58,13 +61,24 @@ public final class RealDaemon implements Closeable {
 
   /** Kills the process with SIGKILL, if it runs; it is started again. Returns how many were killed. */
   public int kill() {
-    List<ProcessHandle> running = ProcessHandle.current().children()
+    List<ProcessHandle> running = running();
+    running.forEach(ProcessHandle::destroyForcibly);
+    return running.size();
+  }
+
+  private List<ProcessHandle> running() {
+    return ProcessHandle.current().children()
         .filter(child -> child.info().command().orElse("").equals(PROGRAM.toString()))
         .filter(child -> Arrays.stream(child.info().arguments().orElse(new String[0]))
             .anyMatch(word -> word.endsWith(":" + port)))
         .collect(Collectors.toList());
-    running.forEach(ProcessHandle::destroyForcibly);
-    return running.size();
+  }
+
+  /** Returns the most bytes of memory that the process that runs now has had at once. */
+  public long peakBytes() throws IOException {
+    Path status = Path.of("/proc", "" + running().get(0).pid(), "status");
+    return 1024 * Files.readAllLines(status).stream().filter(line -> line.startsWith("VmHWM:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
   }
 
   @Override
