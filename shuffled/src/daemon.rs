@@ -12,6 +12,8 @@ use crate::peers::Peers;
 use crate::reach::Reach;
 use crate::sockets::{self, LocalSocket};
 use crate::supplier::Supplier;
+use crate::tls::TlsContext;
+use crate::transport::Transports;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -34,8 +36,13 @@ pub fn run(options: &Options) -> io::Result<()> {
     let outputs = Arc::new(Outputs::new(&options.local_dirs));
     let reach = Arc::new(Reach::new(options.witnesses.clone()));
     let answers = options.memory_bytes / 4;
+    let transports = match &options.tls {
+        Some(files) => Transports::Tls(Arc::new(TlsContext::read(files)?)),
+        None => Transports::Plain,
+    };
     let supplier = Supplier::new(
         Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), answers, pace,
+        transports,
     );
     let listener = sockets::listen(options.listen)?;
     let listens = listener.local_addr()?;

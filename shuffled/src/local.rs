@@ -20,6 +20,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { unproven: 1024, unproven_of_one: 512, proven: 4096, proven_of_one: 4096 };
+/// The answer to a job that demands TLS.
+const PLAIN: &str = "the job demands TLS (mapreduce.shuffle.ssl.enabled), and this node's vas-shuffled has none: set \
+    vas.shuffled.tls.certificate, .key and .authorities in the NodeManagers' configuration";
 /// How long a reducer may take for one answer.
 const STALLED: Duration = Duration::from_secs(60);
 /// How long a request waits for memory of which none is given back: longer than a slow reducer may take.
@@ -138,6 +141,9 @@ impl Local {
         let Some(job) = job.upgrade() else { return Err(malformed(Malformed("the job is over, or has other words"))) };
         let mut progress = || send(Message::Working, &[]).is_ok();
         let full = || Refused::new(Refusal::Here, "this node's daemon has no memory left for this job or its user");
+        if matches!(request.ask, Ask::Look { sealed: true, .. }) && !self.peers.transports.is_sealed() {
+            return send(Message::Refused(Refused::new(Refusal::TooMuch, PLAIN)), &[]);
+        }
         let bytes = match request.ask {
             Ask::Look { hold, .. } => u64::from(hold) + USUAL_CHECKSUMS,
             Ask::Read { length, .. } => u64::from(length),

@@ -26,6 +26,8 @@ mod served;
 mod shares;
 mod sockets;
 mod supplier;
+mod tls;
+mod transport;
 mod wire;
 
 #[cfg(test)]
@@ -39,6 +41,8 @@ mod testing {
 }
 #[cfg(test)]
 mod system_tests;
+#[cfg(test)]
+mod tls_tests;
 #[cfg(test)]
 mod wire_fault_tests;
 

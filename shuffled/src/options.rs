@@ -1,5 +1,6 @@
 //! Reads the command line of the daemon.
 
+use crate::tls::TlsFiles;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -13,6 +14,10 @@ reducers of this one. The NodeManager starts it, and tells it its jobs on standa
   --memory MIB            bytes held for reducers at most (default 256)
   --witness HOST:PORT     who answers where this node's network works, as the ResourceManager; may be
                           named several times (default: only other nodes are believed)
+  --tls-certificate FILE  PEM of this node's certificate, and of those between it and an authority's;
+                          daemons then talk by TLS alone, with certificates at both ends
+  --tls-key FILE          PEM of its key, which nobody else may read
+  --tls-authorities FILE  PEM of the authorities that sign nodes' certificates
   --metrics ADDRESS:PORT  where Prometheus asks; a loopback address (default: nowhere)
   --version               prints the version
   --help                  prints this
@@ -34,6 +39,8 @@ pub struct Options {
     pub memory_bytes: u64,
     pub metrics: Option<SocketAddr>,
     pub witnesses: Vec<String>,
+    /// The files of TLS; None where the wire is plain.
+    pub tls: Option<TlsFiles>,
     pub local_dirs: Vec<PathBuf>,
 }
 
@@ -44,8 +51,10 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         memory_bytes: 256 << 20,
         metrics: None,
         witnesses: Vec::new(),
+        tls: None,
         local_dirs: Vec::new(),
     };
+    let [mut certificate, mut key, mut authorities] = [None, None, None];
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} has no value"));
@@ -55,16 +64,28 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             "--listen" => options.listen = address(value()?)?,
             "--memory" => options.memory_bytes = mebibytes(value()?)?,
             "--witness" => options.witnesses.push(witness(value()?)?),
+            "--tls-certificate" => certificate = Some(path(value()?)?),
+            "--tls-key" => key = Some(path(value()?)?),
+            "--tls-authorities" => authorities = Some(path(value()?)?),
             "--metrics" => options.metrics = Some(loopback(value()?)?),
             unknown if unknown.starts_with('-') => return Err(format!("{unknown} is not an option")),
             directory if directory.starts_with('/') => options.local_dirs.push(directory.into()),
             relative => return Err(format!("{relative} is not an absolute path")),
         }
     }
+    options.tls = match (certificate, key, authorities) {
+        (None, None, None) => None,
+        (Some(certificate), Some(key), Some(authorities)) => Some(TlsFiles { certificate, key, authorities }),
+        _ => return Err("--tls-certificate, --tls-key and --tls-authorities go together".to_owned()),
+    };
     if options.local_dirs.is_empty() {
         return Err("no local directory is named".to_owned());
     }
     Ok(Command::Run(options))
+}
+
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.starts_with('/') { Ok(text.into()) } else { Err(format!("{text} is not an absolute path")) }
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -104,13 +125,19 @@ mod tests {
         assert_eq!((options.listen.port(), options.memory_bytes), (7, 64 << 20));
         assert_eq!(options.witnesses, ["rm:8032"]);
         assert_eq!(options.local_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
+        assert_eq!(options.tls, None);
+        let line = "--tls-certificate /c --tls-key /k --tls-authorities /z /a";
+        let Ok(Command::Run(options)) = parse(&words(line)) else { panic!() };
+        let [certificate, key, authorities] = ["/c", "/k", "/z"].map(PathBuf::from);
+        assert_eq!(options.tls, Some(TlsFiles { certificate, key, authorities }));
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         for (line, named) in [("", "no local directory"), ("a", "a is not"), ("--memory 1 /a", "1 is not"),
             ("--metrics 0.0.0.0:1 /a", "loopback"), ("--listen /a", "/a is not"), ("--x /a", "--x is not"), ("--listen", "no value"),
-            ("--witness a /b", "a is not HOST:PORT")] {
+            ("--witness a /b", "a is not HOST:PORT"), ("--tls-key k /a", "k is not an absolute path"),
+            ("--tls-key /k --tls-certificate /c /a", "go together")] {
             assert!(parse(&words(line)).unwrap_err().contains(named), "{line}");
         }
     }

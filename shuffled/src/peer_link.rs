@@ -8,6 +8,7 @@ use crate::peers::{Answer, Answered, Call, Peer, Peers};
 use crate::reach::{is_own, Failed, Reach};
 use crate::served::plain;
 use crate::supplier::STACK;
+use crate::transport::Wire;
 use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -51,10 +52,13 @@ pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
 fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -> Result<(), Failed> {
     let broken = |error: io::Error| Failed { why: Refusal::Unreachable, text: format!("{}: {error}", peer.host) };
     stream.set_nodelay(true).map_err(broken)?;
+    let wire = peers.transports.asker(&stream, &peer.host, Instant::now() + peers.pace.proof).map_err(broken)?;
+    // A handshake has limits of its own.
     stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;
     stream.set_write_timeout(Some(peers.pace.silent)).map_err(broken)?;
-    let ends = local_and_peer(&stream).map_err(broken)?;
-    let transcript = greet(&mut &*stream, End::Asker, ends).map_err(broken)?;
+    let ends = local_and_peer(&stream).map_err(broken)? + wire.binding();
+    let transcript = greet(&mut &wire, End::Asker, ends).map_err(broken)?;
+    let wire = Arc::new(wire);
     {
         let mut state = peer.lock();
         if state.failed.is_some() {
@@ -63,16 +67,16 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -
         state.stream = Some(Arc::clone(&stream));
     }
     let reader = {
-        let (peer, stream, reach) = (Arc::clone(peer), Arc::clone(&stream), Arc::clone(&peers.reach));
+        let (peer, wire, reach) = (Arc::clone(peer), Arc::clone(&wire), Arc::clone(&peers.reach));
         let (transcript, silent) = (transcript.clone(), peers.pace.silent);
         thread::Builder::new().name("peer-out-read".to_owned()).stack_size(STACK).spawn(move || {
-            let result = Reader { silent, peer: &peer, transcript, reach: &reach, answered: 0 }.read_all(&stream);
+            let result = Reader { silent, peer: &peer, transcript, reach: &reach, answered: 0 }.read_all(&wire);
             peer.fail(&refused(&peer.host, result));
         })
     };
     // Threads are this node's own.
     let reader = reader.map_err(|error| Failed { why: Refusal::Here, text: error.to_string() })?;
-    let result = send_all(&stream, peer, &transcript);
+    let result = send_all(&wire, peer, &transcript);
     let why = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
     peer.fail(&refused(&peer.host, why.map_or(Ok(()), Err)));
     let _ = reader.join();
@@ -92,7 +96,7 @@ fn local_and_peer(stream: &TcpStream) -> io::Result<String> {
     Ok(format!("{} {}", plain(stream.local_addr()?), plain(stream.peer_addr()?)))
 }
 
-fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io::Result<()> {
+fn send_all(mut wire: &Wire, peer: &Peer, transcript: &Transcript) -> io::Result<()> {
     let (mut id, mut place) = (0, 0);
     while let Some(call) = peer.next() {
         let key = call.job.key;
@@ -120,7 +124,7 @@ fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io:
         state.flights.insert(id, Flight::Ask(call));
         drop(state);
         (id, place) = (id + 1, place + 1);
-        stream.write_all(&bytes)?;
+        wire.write_all(&bytes)?;
     }
     Ok(())
 }
@@ -128,7 +132,7 @@ fn send_all(mut stream: &TcpStream, peer: &Peer, transcript: &Transcript) -> io:
 /// The stream while one answer is read, whose bytes come by the byte at worst, but not for ever: others wait
 /// behind it.
 struct OneAnswer<'a> {
-    stream: &'a TcpStream,
+    wire: &'a Wire,
     begun: Option<Instant>,
     most: Duration,
 }
@@ -138,7 +142,7 @@ impl Read for OneAnswer<'_> {
         if self.begun.is_some_and(|begun| begun.elapsed() > self.most) {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "an answer that comes too slowly"));
         }
-        let count = (&mut &*self.stream).read(bytes)?;
+        let count = { self.wire }.read(bytes)?;
         self.begun.get_or_insert_with(Instant::now);
         Ok(count)
     }
@@ -153,11 +157,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read_all(&mut self, stream: &TcpStream) -> io::Result<()> {
-        let (is_other, mut is_proven) = (!is_own(stream), false);
+    fn read_all(&mut self, wire: &Wire) -> io::Result<()> {
+        let (is_other, mut is_proven) = (!is_own(&wire.socket), false);
         loop {
             let accept = if is_proven { Accept::Answers } else { Accept::SmallAnswers };
-            let mut answer = OneAnswer { stream, begun: None, most: self.silent };
+            let mut answer = OneAnswer { wire, begun: None, most: self.silent };
             let received = receive(&mut answer, accept)?;
             if is_other {
                 self.reach.heard();

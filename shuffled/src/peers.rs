@@ -10,6 +10,7 @@ use crate::reach::{Failed, Reach};
 use crate::served::WINDOW;
 use crate::shares::{Payer, Shares};
 use crate::supplier::STACK;
+use crate::transport::Transports;
 use crate::wire::{Ask, Looked, Refusal, Refused, Request};
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
@@ -57,6 +58,7 @@ pub struct Peers {
     pub reach: Arc<Reach>,
     /// The supplier of this process; None in tests where each name is another node's.
     pub own: Option<Own>,
+    pub transports: Transports,
     most: usize,
     pub metrics: Arc<Metrics>,
     table: Mutex<Table>,
@@ -104,13 +106,15 @@ impl Peers {
     /// Makes the part of the daemon that asks: other nodes at the port where this one listens, and itself.
     pub fn new(own: Own, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
         let (port, table) = (own.listens.port(), Mutex::default());
-        Arc::new(Peers { port, pace, reach, own: Some(own), most: MOST_PEERS, metrics, table })
+        let transports = own.supplier.transports.clone();
+        Arc::new(Peers { port, pace, reach, own: Some(own), transports, most: MOST_PEERS, metrics, table })
     }
 
     /// Makes one that asks this node itself by connections too.
     #[cfg(test)]
     pub fn bounded(port: u16, most: usize, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
-        Arc::new(Peers { port, pace, reach, own: None, most, metrics, table: Mutex::default() })
+        let (transports, table) = (Transports::Plain, Mutex::default());
+        Arc::new(Peers { port, pace, reach, own: None, transports, most, metrics, table })
     }
 
     /// Asks the node that the request names, and waits for its answer; `progress` is called whenever

@@ -5,8 +5,8 @@ use crate::door::Guest;
 use crate::jobs::Job;
 use crate::link::{greet, malformed, receive, sealed, End, Received, Until};
 use crate::names::JobKey;
-use crate::outputs::Output;
 use crate::reach::is_own;
+use crate::transport::Wire;
 use crate::supplier::{Answer, Disk, Supplier, Work, STACK};
 use crate::wire::{Accept, Malformed, Message, Refusal, Refused, Request, MAC};
 use std::collections::HashMap;
@@ -64,8 +64,10 @@ struct Pending {
 /// Serves a connection until it ends.
 pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<IpAddr>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let ends = format!("{} {}", plain(stream.peer_addr()?), plain(stream.local_addr()?));
-    let mut early = Until { stream: &**stream, end: Instant::now() + supplier.pace.proof };
+    let end = Instant::now() + supplier.pace.proof;
+    let wire = Arc::new(supplier.transports.answerer(stream, end)?);
+    let ends = format!("{} {}{}", plain(stream.peer_addr()?), plain(stream.local_addr()?), wire.binding());
+    let mut early = Until { stream: &*wire, end };
     let transcript = greet(&mut early, End::Answerer, ends)?;
     // Room for every answer that may be on its way, so that no disk ever waits for a connection.
     let (link, answers) = sync_channel(MOST_WAITING + 2);
@@ -76,13 +78,13 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<Ip
     stream.set_read_timeout(Some(SILENT))?;
     stream.set_write_timeout(Some(supplier.pace.stalled))?;
     let sender = {
-        let (stream, supplier) = (Arc::clone(stream), Arc::clone(supplier));
+        let (wire, supplier) = (Arc::clone(&wire), Arc::clone(supplier));
         thread::Builder::new().name("peer-in-send".to_owned()).stack_size(STACK).spawn(move || {
-            let _ = Sender { stream: &stream, flow: &flow, supplier: &supplier, place: 0 }.send_all(&answers);
-            let _ = stream.shutdown(Shutdown::Both);
+            let _ = Sender { wire: &wire, flow: &flow, supplier: &supplier, place: 0 }.send_all(&answers);
+            let _ = wire.socket.shutdown(Shutdown::Both);
         })?
     };
-    let result = served.take_all(stream);
+    let result = served.take_all(&wire);
     if result.is_err() {
         let _ = stream.shutdown(Shutdown::Both);
     }
@@ -100,7 +102,7 @@ pub fn plain(address: SocketAddr) -> String {
 
 impl Served<'_> {
     /// Takes messages until one proves a job; its own thread sends the refusals before that.
-    fn first_proof(&mut self, early: &mut Until<'_, TcpStream>, answers: &Receiver<Answer>) -> io::Result<()> {
+    fn first_proof(&mut self, early: &mut Until<'_, Wire>, answers: &Receiver<Answer>) -> io::Result<()> {
         for _ in 0..MOST_UNPROVEN {
             let received = receive(early, Accept::Requests)?;
             self.take(received)?;
@@ -115,10 +117,10 @@ impl Served<'_> {
         Err(malformed(Malformed("many messages, and no proof")))
     }
 
-    fn take_all(&mut self, stream: &TcpStream) -> io::Result<()> {
-        let is_other = !is_own(stream);
+    fn take_all(&mut self, wire: &Wire) -> io::Result<()> {
+        let is_other = !is_own(&wire.socket);
         loop {
-            match receive(&mut &*stream, Accept::Requests) {
+            match receive(&mut &*wire, Accept::Requests) {
                 Ok(received) => {
                     if is_other {
                         self.supplier.reach.heard();
@@ -220,7 +222,7 @@ fn lock(flow: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
 
 /// The thread that sends a connection's answers.
 struct Sender<'a> {
-    stream: &'a TcpStream,
+    wire: &'a Wire,
     flow: &'a Mutex<Flow>,
     supplier: &'a Supplier,
     place: u64,
@@ -249,9 +251,9 @@ impl Sender<'_> {
     fn send(&mut self, answer: Answer) -> io::Result<()> {
         lock(self.flow).pending.remove(&answer.id);
         let bytes = self.sealed(&answer.message, answer.id, answer.session.as_deref());
-        self.stream.write_all(&bytes)?;
+        { self.wire }.write_all(&bytes)?;
         if let (Message::Data { length }, Some((output, offset))) = (&answer.message, &answer.bytes) {
-            send_file(self.stream, output, *offset, *length as usize)?;
+            self.wire.send_file(&output.file, *offset, *length as usize)?;
             self.supplier.metrics.served_bytes.add(u64::from(*length));
         }
         lock(self.flow).messages -= 1;
@@ -276,38 +278,17 @@ impl Sender<'_> {
         }
         for (id, session) in moving {
             let bytes = self.sealed(&Message::Working, id, Some(&session));
-            self.stream.write_all(&bytes)?;
+            { self.wire }.write_all(&bytes)?;
         }
         Ok(())
     }
-}
-
-/// Sends a part of a file. A file that became shorter, or whose disk fails, gives zeros for the rest:
-/// the connection carries other jobs too, and the reducer's checksums find them.
-fn send_file(mut stream: &TcpStream, output: &Output, mut offset: u64, mut left: usize) -> io::Result<()> {
-    use rustix::io::Errno;
-    while left > 0 {
-        match rustix::fs::sendfile(stream, &output.file, Some(&mut offset), left) {
-            Ok(0) | Err(Errno::IO) => {
-                let zeros = [0; 16 << 10];
-                while left > 0 {
-                    let count = left.min(zeros.len());
-                    stream.write_all(&zeros[..count])?;
-                    left -= count;
-                }
-            }
-            Ok(count) => left -= count,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::outputs::Outputs;
+    use crate::transport::Transports;
     use crate::testing::site::{attempt, job, own_uid, Site};
     use std::io::Read;
     use std::net::TcpListener;
@@ -321,8 +302,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut reading = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (sending, _) = listener.accept().unwrap();
-        send_file(&sending, &output, 0, 50_000).unwrap();
-        drop(sending);
+        let sending = Arc::new(sending);
+        let wire = Transports::Plain.answerer(&sending, Instant::now()).unwrap();
+        wire.send_file(&output.file, 0, 50_000).unwrap();
+        drop((wire, sending));
         let mut bytes = Vec::new();
         reading.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, [vec![3; 10], vec![0; 49_990]].concat());

@@ -17,6 +17,7 @@ use crate::pace::Pace;
 use crate::reach::Reach;
 use crate::shares::Payer;
 use crate::sockets::wait_after;
+use crate::transport::Transports;
 use crate::wire::{Ask, Message, Refusal, Refused};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
@@ -47,6 +48,7 @@ pub struct Supplier {
     pub metrics: Arc<Metrics>,
     pub reach: Arc<Reach>,
     pub pace: Pace,
+    pub transports: Transports,
     /// Bytes of looks that were read and are not sent.
     answers: Arc<Budget>,
     door: Arc<Door<IpAddr>>,
@@ -136,7 +138,7 @@ impl Work {
         payer: Payer, output: Arc<Output>, partition: u32, ask: Ask, answer: (u64, Option<Arc<Session>>, SyncSender<Answer>),
     ) -> Result<Work, Refused> {
         let task = match ask {
-            Ask::Look { hold, verify } => {
+            Ask::Look { hold, verify, .. } => {
                 Task::Look(Box::new(Look::new(Arc::clone(&output), partition, hold, verify)?))
             }
             Ask::Read { offset, length } => {
@@ -165,9 +167,10 @@ impl Supplier {
     /// `answers` is the number of bytes of looks that may wait for slow connections.
     pub fn new(
         jobs: Arc<Jobs>, outputs: Arc<Outputs>, metrics: Arc<Metrics>, reach: Arc<Reach>, answers: u64, pace: Pace,
+        transports: Transports,
     ) -> Arc<Supplier> {
         let (answers, door) = (Budget::new(answers), Door::new(LIMITS));
-        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, answers, door, disks: Mutex::default() })
+        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks: Mutex::default() })
     }
 
     /// Accepts connections for ever.
@@ -338,7 +341,7 @@ mod tests {
         let jobs = Arc::new(Jobs::default());
         let supplier = Supplier::new(
             Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs())), Arc::default(),
-            Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(),
+            Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(), Transports::Plain,
         );
         let is_open = || {
             let open = fs::read_dir("/proc/self/fd").unwrap().flatten();

@@ -73,7 +73,8 @@ impl Refused {
 pub enum Ask {
     /// Sizes and checksums; the bytes too, if there are at most `hold`. Without `verify` IFile's own
     /// checksum is left unread: of an encrypted segment only the job can compute it.
-    Look { hold: u32, verify: bool },
+    /// With `sealed` the job demands that its bytes leave a node by TLS only; of reducers only.
+    Look { hold: u32, verify: bool, sealed: bool },
     /// The bytes from `offset` of the segment on.
     Read { offset: u64, length: u32 },
 }
@@ -260,9 +261,9 @@ fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
         out.extend(number.to_be_bytes());
     }
     let kind = match request.ask {
-        Ask::Look { hold, verify } => {
+        Ask::Look { hold, verify, sealed } => {
             out.extend(hold.to_be_bytes());
-            out.push(verify as u8);
+            out.push(verify as u8 | (sealed as u8) << 1);
             LOOK
         }
         Ask::Read { offset, length } => {
@@ -322,8 +323,8 @@ impl<'a> Cursor<'a> {
         let ask = if kind == LOOK {
             let hold = self.at_most(LARGEST_HELD)?;
             match self.u8()? {
-                verify @ 0..=1 => Ask::Look { hold, verify: verify == 1 },
-                _ => return Err(Malformed("a flag that is neither 0 nor 1")),
+                flags @ 0..=3 => Ask::Look { hold, verify: flags & 1 != 0, sealed: flags & 2 != 0 },
+                _ => return Err(Malformed("unknown flags of a look")),
             }
         } else {
             Ask::Read { offset: self.u64()?, length: self.at_most(LARGEST_READ)? }

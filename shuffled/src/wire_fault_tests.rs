@@ -94,7 +94,7 @@ fn asked(script: Script) -> Result<Answered, crate::wire::Refused> {
     if answer.is_err() {
         // Requests of the same connection are not lost: the next has a new one.
         until(|| peers.count() == 0);
-        let look = Request { ask: Ask::Look { hold: 0, verify: true }, ..read(0) };
+        let look = Request { ask: Ask::Look { hold: 0, verify: true, sealed: false }, ..read(0) };
         assert!(matches!(peers.call(&job, look, &mut || true), Ok(Answered::Looked(_))));
     }
     answer

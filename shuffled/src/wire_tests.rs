@@ -19,7 +19,7 @@ fn any(random: &mut Random) -> Message {
         }
         number => {
             let ask = if number == 5 {
-                Ask::Look { hold: random.below(u64::from(LARGEST_HELD)) as u32, verify: random.below(2) == 1 }
+                Ask::Look { hold: random.below(u64::from(LARGEST_HELD)) as u32, verify: random.below(2) == 1, sealed: random.below(2) == 1 }
             } else {
                 Ask::Read { offset: random.next(), length: random.below(u64::from(LARGEST_READ)) as u32 }
             };

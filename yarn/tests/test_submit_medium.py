@@ -11,7 +11,14 @@ import pytest
 from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
-from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TAGS_KEY, TLS_KEY
+from vas_yarn.lint.rules import (
+    COLLECTOR_KEY,
+    MERGE_KEY,
+    SWITCH_KEY,
+    TAGS_KEY,
+    TLS_FILE_KEY,
+    TLS_KEY,
+)
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
 from vas_yarn.submit.medium import (
     LOCAL_COLLECTOR,
@@ -50,6 +57,7 @@ def write(site: Path, properties: dict[str, str]) -> None:
         (DAEMON, None, "node", "the site has no Lustre, and its nodes run vas-shuffled"),
         (DAEMON, MOUNT, "node", "yarn.app.mapreduce.am.staging-dir is on hdfs, and its nodes"),
         (DAEMON | {TLS_KEY: "true"}, None, "stock", "vas-shuffled has no TLS"),
+        (DAEMON | {TLS_KEY: "true", TLS_FILE_KEY: "/pem"}, None, "node", "the site has no Lustre"),
         ({"fs.defaultFS": "hdfs://nn"}, None, "stock", "is not vas-shuffled's"),
         ({"fs.defaultFS": "file:///"}, MOUNT, "stock", "is on file, and"),
         ({"fs.defaultFS": "file:///", "vas.shuffle.local-staging": "true"}, MOUNT, "lustre", ""),
@@ -149,7 +157,7 @@ def test_lint_knows_the_medium(site: Path, capsys: pytest.CaptureFixture[str]) -
     argv = ["submit", "--dry-run", str(site / "my.jar"), "Main", f"-D{TLS_KEY}=true"]
     assert run_command([*argv, f"-D{MERGE_KEY}={NODE_SHUFFLE[MERGE_KEY]}", "/in"]) == 0
     warned = capsys.readouterr().err
-    assert "mapreduce.shuffle.ssl.enabled is true, and vas-shuffled has no TLS: reducers" in warned
+    assert "mapreduce.shuffle.ssl.enabled is true, and vas-shuffled has no TLS (" in warned
 
 
 @pytest.mark.parametrize(

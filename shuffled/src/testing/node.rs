@@ -11,6 +11,7 @@ use crate::peers::Peers;
 use crate::reach::Reach;
 use crate::testing::site::{job, own_uid, Reducer, Site};
 use crate::supplier::Supplier;
+use crate::transport::Transports;
 use crate::wire::Refused;
 use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -39,22 +40,27 @@ impl Node {
     }
 
     pub fn at(most_peers: usize, pace: Pace) -> Node {
-        Node::listening(TcpListener::bind("0.0.0.0:0").unwrap(), Some(most_peers), pace)
+        Node::listening(TcpListener::bind("0.0.0.0:0").unwrap(), Some(most_peers), pace, Transports::Plain)
     }
 
     /// Starts a node as the daemon does: it asks itself without a connection.
     pub fn whole(listener: TcpListener, pace: Pace) -> Node {
-        Node::listening(listener, None, pace)
+        Node::listening(listener, None, pace, Transports::Plain)
     }
 
-    fn listening(listener: TcpListener, most_peers: Option<usize>, pace: Pace) -> Node {
+    /// Starts a node as the daemon does, with a transport.
+    pub fn by(listener: TcpListener, transports: Transports) -> Node {
+        Node::listening(listener, None, Pace::default(), transports)
+    }
+
+    fn listening(listener: TcpListener, most_peers: Option<usize>, pace: Pace, transports: Transports) -> Node {
         let site = Site::new();
         let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
         jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
         let outputs = Arc::new(Outputs::new(&site.local_dirs()));
         let reach = Arc::new(Reach::new(Vec::new()));
         let supplier = Supplier::new(
-            Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace,
+            Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace, transports,
         );
         let listens = listener.local_addr().unwrap();
         let (port, own) = (listens.port(), Own { supplier: Arc::clone(&supplier), listens });

@@ -120,7 +120,16 @@ impl Reducer {
     }
 
     pub fn look(&mut self, host: &str, map: u32, partition: u32, hold: u32) -> Result<Looked, Refused> {
-        match self.ask(host, map, partition, Ask::Look { hold, verify: true }) {
+        self.looked(host, map, partition, Ask::Look { hold, verify: true, sealed: false })
+    }
+
+    /// Looks as a job does that demands TLS.
+    pub fn look_sealed(&mut self, host: &str, map: u32, partition: u32) -> Result<Looked, Refused> {
+        self.looked(host, map, partition, Ask::Look { hold: 0, verify: true, sealed: true })
+    }
+
+    fn looked(&mut self, host: &str, map: u32, partition: u32, ask: Ask) -> Result<Looked, Refused> {
+        match self.ask(host, map, partition, ask) {
             Message::Looked(looked) => Ok(looked),
             Message::Refused(refused) => Err(refused),
             other => panic!("{other:?}"),

@@ -19,6 +19,7 @@ NODE_MERGE, STOCK_COLLECTOR = NODE_SHUFFLE[MERGE_KEY], NODE_SHUFFLE[COLLECTOR_KE
 LOCAL_COLLECTOR = "org.vas.shuffle.map.LocalCollector"
 SWITCH_KEY = "vas.shuffle.enabled"
 TLS_KEY = "mapreduce.shuffle.ssl.enabled"
+TLS_FILE_KEY = "vas.shuffled.tls.certificate"
 _STAGING = "yarn.app.mapreduce.am.staging-dir"
 _SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 _FRACTIONS = (
@@ -123,11 +124,12 @@ def _one_of_two(conf: JobConfiguration) -> Iterator[Contradiction]:
 def _node_medium(conf: JobConfiguration) -> Iterator[Contradiction]:
     if is_off(conf) or conf.get(MERGE_KEY) != NODE_MERGE:
         return
-    if wants_tls(conf):
+    if lacks_tls(conf):
         yield Contradiction(
             MERGE_KEY,
             NODE_MERGE,
-            f"{TLS_KEY} is true, and vas-shuffled has no TLS: reducers refuse the job",
+            f"{TLS_KEY} is true, and vas-shuffled has no TLS ({TLS_FILE_KEY} is not set here):"
+            " reducers get nothing",
             STOCK_SHUFFLE[MERGE_KEY],
         )
     collectors = _names(conf, COLLECTOR_KEY)
@@ -197,9 +199,10 @@ def is_off(conf: JobConfiguration) -> bool:
     return conf.get(SWITCH_KEY).strip().lower() == "false"
 
 
-def wants_tls(conf: JobConfiguration) -> bool:
-    """Tells whether the site wants map output encrypted on the wire."""
-    return conf.get(TLS_KEY).strip().lower() == "true"
+def lacks_tls(conf: JobConfiguration) -> bool:
+    """Tells whether map output is to be encrypted on the wire, and vas-shuffled does not do it."""
+    is_wanted = conf.get(TLS_KEY).strip().lower() == "true"
+    return is_wanted and not conf.get(TLS_FILE_KEY).strip()
 
 
 def keeps_output_on_nodes(conf: JobConfiguration) -> bool:

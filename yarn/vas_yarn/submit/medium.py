@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from vas_core.errors import BadInput
-from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TLS_KEY, is_off, wants_tls
+from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TLS_KEY, is_off, lacks_tls
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE, is_file_name
 from vas_yarn.site_files import JobConfiguration, as_mapping
 
@@ -46,7 +46,8 @@ def as_asked(
     """Returns the medium that the user named; `user` holds the properties of `-D` and `--conf`.
 
     Raises BadInput where one of those properties selects another medium, or the profile is `off`
-    and the medium is not stock's, and for `node` where the site demands TLS.
+    and the medium is not stock's, and for `node` where the site demands TLS that its
+    daemons do not have.
     """
     if key := _other_medium(medium, user):
         what = f"{key}={user[key]} is of another medium: maps would write where no reducer reads"
@@ -54,7 +55,7 @@ def as_asked(
     if profile == "off" and medium != "stock":
         what = "profile off is stock's shuffle"
         raise BadInput(what, where=f"--shuffle {medium}", hint="leave out --profile off")
-    if medium == "node" and wants_tls(as_mapping(site)):
+    if medium == "node" and lacks_tls(as_mapping(site)):
         what = f"{TLS_KEY} is true, and vas-shuffled has no TLS"
         raise BadInput(what, where="--shuffle node", hint="say --shuffle lustre or stock")
     return MediumChoice(medium, "as asked")
@@ -104,7 +105,7 @@ def _of_site(conf: JobConfiguration, mount: str | None) -> MediumChoice:
     lacking = f"{_STAGING_KEY} is on {scheme}" if is_there else "the site has no Lustre"
     if conf.get(SERVICE_KEY) != SERVICE:
         return MediumChoice("stock", f"{lacking}, and {SERVICE_KEY} is not vas-shuffled's")
-    if wants_tls(conf):
+    if lacks_tls(conf):
         return MediumChoice("stock", f"{lacking}, {TLS_KEY} is true, and vas-shuffled has no TLS")
     return MediumChoice("node", f"{lacking}, and its nodes run vas-shuffled")
 

@@ -19,6 +19,19 @@ public interface DaemonConf {
   ConfKey<Integer> METRICS_PORT = ConfKey.integer("vas.shuffled.metrics-port", 0, 0, 65535,
       "The port of 127.0.0.1 where Prometheus asks the daemon; 0 for none. A NodeManager's key.");
 
+  ConfKey<String> TLS_CERTIFICATE = ConfKey.text("vas.shuffled.tls.certificate", "",
+      "PEM file with this node's certificate, whose name is the one that NodeManagers report, and with"
+          + " those between it and an authority's. With the two keys below daemons talk by TLS 1.3"
+          + " alone; where mapreduce.shuffle.ssl.enabled is true they must be set. A NodeManager's key.");
+
+  ConfKey<String> TLS_KEY = ConfKey.text("vas.shuffled.tls.key", "",
+      "PEM file with the key of this node's certificate, which only the NodeManager's user or root may"
+          + " read. A NodeManager's key.");
+
+  ConfKey<String> TLS_AUTHORITIES = ConfKey.text("vas.shuffled.tls.authorities", "",
+      "PEM file with the certificates of the authorities that sign nodes' certificates. A"
+          + " NodeManager's key.");
+
   ConfKey<Duration> PATIENCE = ConfKey.duration("vas.shuffled.patience", "60s", "1s", "1h",
       "How long a reducer asks again while a daemon cannot be reached: before the merge the map is"
           + " reported as lost then; during the merge, or where the reducer's own node is in trouble,"

@@ -68,18 +68,6 @@ public final class Switches {
     }
   }
 
-  /**
-   * For the two ends of node-local shuffle: whether it may be used at all.
-   *
-   * @throws IOException that names the key, where the site wants the wire encrypted
-   */
-  public static void checkPlainWire(Configuration conf) throws IOException {
-    if (conf.getBoolean(MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT)) {
-      throw new IOException(MRConfig.SHUFFLE_SSL_ENABLED_KEY + " is true, and vas-shuffled has no"
-          + " TLS: leave " + MRConfig.SHUFFLE_CONSUMER_PLUGIN + " unset");
-    }
-  }
-
   private static void check(Configuration job, String key, String needed) throws IOException {
     String value = job.getTrimmed(key, "");
     if (!value.equals(needed)) {

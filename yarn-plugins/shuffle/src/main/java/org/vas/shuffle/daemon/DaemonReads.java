@@ -12,6 +12,7 @@ import javax.crypto.SecretKey;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.vas.shuffle.DaemonConf;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.merge.Daemons;
@@ -36,6 +37,7 @@ public final class DaemonReads implements SegmentReads {
 
   private final Duration timeout;
   private final Duration patience;
+  private final boolean sealed; // the job demands TLS between nodes
   private final ServerQueues<Asking> queues = new ServerQueues<>(CONNECTIONS);
   private final Set<Asking> running = ConcurrentHashMap.newKeySet();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -66,6 +68,8 @@ public final class DaemonReads implements SegmentReads {
       throws IOException {
     this.timeout = ShuffleConf.READ_TIMEOUT.get(conf);
     this.patience = DaemonConf.PATIENCE.get(conf);
+    this.sealed = conf.getBoolean(
+        MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT);
     this.loop = new DaemonLoop(this, conf, job, secret, requireNonNull(eachSecond, "eachSecond"));
     this.thread = Daemons.start("vas-read-0", loop, cause -> failure.compareAndSet(null, cause));
   }
@@ -79,7 +83,7 @@ public final class DaemonReads implements SegmentReads {
    */
   public void look(SegmentAddress at, String machine, boolean mayHold, boolean verify, Looked done) {
     int hold = mayHold ? DaemonConnection.LARGEST_HELD : 0;
-    add(machine, new Asking(at.path(), new LookRequest(at, hold, verify, done), null));
+    add(machine, new Asking(at.path(), new LookRequest(at, hold, verify, sealed, done), null));
   }
 
   @Override

@@ -8,13 +8,15 @@ import org.vas.shuffle.mof.Segment;
 final class LookRequest extends DaemonRequest {
   private final int hold;
   private final boolean verify;
+  private final boolean sealed;
   private final DaemonReads.Looked done;
   private LookedSegment looked;
 
-  LookRequest(SegmentAddress at, int hold, boolean verify, DaemonReads.Looked done) {
+  LookRequest(SegmentAddress at, int hold, boolean verify, boolean sealed, DaemonReads.Looked done) {
     super(at);
     this.hold = hold;
     this.verify = verify;
+    this.sealed = sealed;
     this.done = done;
   }
 
@@ -35,7 +37,8 @@ final class LookRequest extends DaemonRequest {
 
   @Override
   byte[] words() {
-    return ByteBuffer.allocate(Integer.BYTES + 1).putInt(hold).put((byte) (verify ? 1 : 0)).array();
+    int flags = (verify ? 1 : 0) | (sealed ? 2 : 0);
+    return ByteBuffer.allocate(Integer.BYTES + 1).putInt(hold).put((byte) flags).array();
   }
 
   @Override

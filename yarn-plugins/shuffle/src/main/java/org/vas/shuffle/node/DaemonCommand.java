@@ -1,13 +1,16 @@
 package org.vas.shuffle.node;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.yarn.conf.HAUtil;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.vas.conf.ConfKey;
 import org.vas.shuffle.DaemonConf;
 
 /** The command line of {@code vas-shuffled}, from a NodeManager's configuration. */
@@ -22,6 +25,7 @@ final class DaemonCommand {
     if (metrics > 0) {
       words.addAll(List.of("--metrics", "127.0.0.1:" + metrics));
     }
+    words.addAll(tls(conf));
     for (String witness : witnesses(conf)) {
       words.addAll(List.of("--witness", witness));
     }
@@ -29,6 +33,34 @@ final class DaemonCommand {
       words.add(Path.of(directory.replaceFirst("^file:/+", "/")).toAbsolutePath().toString());
     }
     return words;
+  }
+
+  private static List<String> tls(Configuration conf) {
+    if (DaemonConf.TLS_CERTIFICATE.get(conf).isEmpty()) {
+      return List.of();
+    }
+    return List.of("--tls-certificate", DaemonConf.TLS_CERTIFICATE.get(conf),
+        "--tls-key", DaemonConf.TLS_KEY.get(conf),
+        "--tls-authorities", DaemonConf.TLS_AUTHORITIES.get(conf));
+  }
+
+  /**
+   * Throws an IOException where TLS is demanded, or half configured, and the daemon would not have it.
+   *
+   * @param conf a NodeManager's, with what mapred-site.xml says
+   */
+  static void checkTls(Configuration conf) throws IOException {
+    List<ConfKey<String>> keys =
+        List.of(DaemonConf.TLS_CERTIFICATE, DaemonConf.TLS_KEY, DaemonConf.TLS_AUTHORITIES);
+    boolean demanded = conf.getBoolean(
+        MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT);
+    boolean begun = keys.stream().anyMatch(key -> !key.get(conf).isEmpty());
+    for (ConfKey<String> key : keys) {
+      if ((demanded || begun) && key.get(conf).isEmpty()) {
+        String why = demanded ? MRConfig.SHUFFLE_SSL_ENABLED_KEY + " is true" : "TLS needs three keys";
+        throw new IOException(why + ", and " + key.name() + " is not set");
+      }
+    }
   }
 
   /** Returns where this NodeManager reports to: whoever reaches none of these is cut off itself. */

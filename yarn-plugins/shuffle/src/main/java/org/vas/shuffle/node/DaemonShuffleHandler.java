@@ -14,7 +14,6 @@ import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.shuffle.Switches;
 
 /**
  * Hadoop's auxiliary service {@code mapreduce_shuffle}, which also starts {@code vas-shuffled} and
@@ -31,11 +30,12 @@ public class DaemonShuffleHandler extends ShuffleHandler {
   protected void serviceStart() throws Exception {
     super.serviceStart();
     try {
-      // A JobConf reads mapred-site.xml too, where a site sets the key.
-      Switches.checkPlainWire(new JobConf(getConfig()));
+      // A JobConf reads mapred-site.xml too, where a site demands TLS.
+      JobConf conf = new JobConf(getConfig());
+      DaemonCommand.checkTls(conf);
       Optional<Path> recovery = Optional.ofNullable(getRecoveryPath())
           .map(directory -> Path.of(directory.toUri().getPath(), "vas_shuffled"));
-      DaemonProcess started = new DaemonProcess(getConfig(), recovery);
+      DaemonProcess started = new DaemonProcess(conf, recovery);
       started.start();
       daemon = started;
     } catch (IOException | RuntimeException e) {

@@ -14,7 +14,6 @@ public final class NodeMerge<K, V> extends StreamedMerge<K, V> {
   @Override
   OutputMedium medium(Context<K, V> context, ReduceCounters counters) throws IOException {
     Switches.checkStockLayout(context.getJobConf());
-    Switches.checkPlainWire(context.getJobConf());
     return new NodeMedium(context, counters);
   }
 }

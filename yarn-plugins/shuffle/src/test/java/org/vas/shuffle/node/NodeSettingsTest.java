@@ -1,12 +1,14 @@
 package org.vas.shuffle.node;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -78,5 +80,29 @@ class NodeSettingsTest {
     conf.set("vas.lustre.mount", "/scratch");
     assertEquals(Path.of("/scratch/tmp/hadoop-yarn/staging"),
         StagingRoot.of(conf, System.getenv()));
+  }
+
+  /** Where TLS is demanded or begun, the daemon is not started without all of it. */
+  @Test
+  void tlsIsWholeOrRefusedWithTheKeysName() throws IOException {
+    Configuration conf = new YarnConfiguration();
+    DaemonCommand.checkTls(conf);
+    assertFalse(DaemonCommand.of(conf).contains("--tls-key"));
+    conf.setBoolean("mapreduce.shuffle.ssl.enabled", true);
+    for (String name : List.of("certificate", "key", "authorities")) {
+      Exception e = assertThrows(IOException.class, () -> DaemonCommand.checkTls(conf));
+      assertEquals("mapreduce.shuffle.ssl.enabled is true, and vas.shuffled.tls." + name
+          + " is not set", e.getMessage());
+      conf.set("vas.shuffled.tls." + name, "/" + name);
+    }
+    DaemonCommand.checkTls(conf);
+    List<String> words = DaemonCommand.of(conf);
+    int at = words.indexOf("--tls-certificate");
+    assertEquals(List.of("--tls-certificate", "/certificate", "--tls-key", "/key",
+        "--tls-authorities", "/authorities"), words.subList(at, at + 6));
+    conf.unset("mapreduce.shuffle.ssl.enabled");
+    conf.unset("vas.shuffled.tls.key");
+    Exception e = assertThrows(IOException.class, () -> DaemonCommand.checkTls(conf));
+    assertTrue(e.getMessage().contains("vas.shuffled.tls.key"), e.getMessage());
   }
 }

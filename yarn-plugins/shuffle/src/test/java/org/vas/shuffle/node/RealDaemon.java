@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.hadoop.mapred.JobConf;
@@ -37,6 +38,12 @@ public final class RealDaemon implements Closeable {
    * @param local the node's local directory
    */
   public RealDaemon(Path local, ApplicationId application, byte[] secret) throws IOException {
+    this(local, application, secret, Map.of());
+  }
+
+  /** Starts the daemon with some more keys of its NodeManager. */
+  public RealDaemon(Path local, ApplicationId application, byte[] secret, Map<String, String> keys)
+      throws IOException {
     assumeTrue(Files.isExecutable(PROGRAM), "vas-shuffled is not built");
     this.local = Files.createDirectories(local);
     this.application = application;
@@ -48,6 +55,7 @@ public final class RealDaemon implements Closeable {
     conf.setLong("vas.shuffled.memory", MEMORY);
     conf.setInt("vas.shuffled.port", port);
     conf.set(YarnConfiguration.NM_LOCAL_DIRS, local.toString());
+    keys.forEach(conf::set);
     this.process = new DaemonProcess(conf, Optional.empty());
     process.start();
     process.add(application, USER, secret);

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.compress.CompressionCodec;
@@ -30,9 +31,14 @@ final class NodeHarness extends ReduceHarness implements Closeable {
   private long lie;
 
   NodeHarness(Path dir, int maps) throws IOException {
+    this(dir, maps, Map.of());
+  }
+
+  /** Makes one whose daemon has some more keys. */
+  NodeHarness(Path dir, int maps, Map<String, String> keys) throws IOException {
     super(dir, maps);
     daemon = new RealDaemon(Files.createDirectories(dir).resolve("nm"), ApplicationId.newInstance(CLUSTER, 1),
-        ModelDaemon.secret().getEncoded());
+        ModelDaemon.secret().getEncoded(), keys);
     job.unset("mapreduce.job.map.output.collector.class");
     job.setClass(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NodeMerge.class, ShuffleConsumerPlugin.class);
     job.set(MRConfig.LOCAL_DIR, daemon.jobDirectory().toString());
