@@ -64,8 +64,11 @@ final class DaemonLoop implements Runnable {
 
   private void turn() throws IOException {
     takeDue();
-    start();
-    selector.select(millisToWait());
+    if (start()) {
+      selector.selectNow();
+    } else {
+      selector.select(millisToWait());
+    }
     for (SelectionKey key : selector.selectedKeys()) {
       if (key.isValid()) {
         read((DaemonConnection) key.attachment());
@@ -96,11 +99,15 @@ final class DaemonLoop implements Runnable {
     });
   }
 
-  private void start() {
+  /**
+   * Starts requests until as many are on their way as may be. Returns true after it read a local file:
+   * answers that came meanwhile are then read before the next local file is.
+   */
+  private boolean start() {
     while (busy.size() < DaemonReads.CONNECTIONS && !reads.isClosed()) {
       ServerQueues.Taken<Asking> taken = reads.queues().poll();
       if (taken == null) {
-        return;
+        return false;
       }
       try {
         start(taken);
@@ -108,7 +115,11 @@ final class DaemonLoop implements Runnable {
         done(taken);
         reads.failed(e);
       }
+      if (taken.work().request == null) {
+        return true;
+      }
     }
+    return false;
   }
 
   private void start(ServerQueues.Taken<Asking> taken) {

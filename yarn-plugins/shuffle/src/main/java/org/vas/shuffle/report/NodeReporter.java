@@ -101,7 +101,6 @@ public final class NodeReporter implements Closeable {
     try {
       if (connection == null) {
         connection = connect();
-        connection.configureBlocking(false);
         before = heard;
       }
       send(now.since(before));
@@ -135,7 +134,7 @@ public final class NodeReporter implements Closeable {
     IOException failure = null;
     for (Path socket : sockets) {
       try {
-        return ReportSocket.connect(socket);
+        return ReportSocket.connectAtOnce(socket);
       } catch (IOException e) {
         failure = e;
       }

@@ -47,7 +47,7 @@ public final class ReportSocket {
     // The NodeManager's umask is not meant for the tasks' way to the socket.
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     Files.deleteIfExists(socket);
-    ServerSocketChannel server = open();
+    ServerSocketChannel server = open(ServerSocketChannel.class);
     try {
       server.bind(address);
       Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
@@ -63,10 +63,30 @@ public final class ReportSocket {
     return SocketChannel.open(address(socket));
   }
 
-  private static ServerSocketChannel open() throws IOException {
+  /**
+   * Connects to a socket without waiting; the channel that is returned is in non-blocking mode.
+   *
+   * @throws IOException where nobody listens, or the queue of connections that wait there is full
+   */
+  static SocketChannel connectAtOnce(Path socket) throws IOException {
+    SocketAddress address = address(socket);
+    SocketChannel channel = open(SocketChannel.class);
     try {
-      return (ServerSocketChannel) ServerSocketChannel.class.getMethod("open", ProtocolFamily.class)
-          .invoke(null, StandardProtocolFamily.valueOf("UNIX"));
+      channel.configureBlocking(false);
+      if (!channel.connect(address)) {
+        throw new IOException(socket + ": the NodeManager accepts no connection at the moment");
+      }
+      return channel;
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static <T> T open(Class<T> channel) throws IOException {
+    try {
+      return channel.cast(channel.getMethod("open", ProtocolFamily.class)
+          .invoke(null, StandardProtocolFamily.valueOf("UNIX")));
     } catch (ReflectiveOperationException | IllegalArgumentException e) {
       throw new IOException("this JVM has no Unix sockets: take Java 16 or newer", e);
     }

@@ -8,11 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -22,7 +23,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentFile;
+import org.vas.shuffle.mof.SegmentReader;
 
 /** How a reducer asks its daemon, which here says what the test wants. */
 @Timeout(60)
@@ -31,7 +35,7 @@ class DaemonReadsTest {
       new SegmentAddress("node-7", new TaskAttemptID("1", 1, TaskType.MAP, 0, 0), 0);
   private static final byte[] STORED = new byte[200_000];
 
-  @TempDir Path dir;
+  @TempDir java.nio.file.Path dir;
   private final JobConf job = new JobConf();
 
   private final AtomicReference<BlockingDaemon> asking = new AtomicReference<>();
@@ -160,6 +164,57 @@ class DaemonReadsTest {
       assertEquals(20, daemon.asked() - silent.get());
     } finally {
       over.countDown();
+    }
+  }
+
+  /** Local files may be read one after the other for long, and answers of nodes are taken in between. */
+  @Test
+  void localReadsDoNotKeepAnswersWaiting() throws IOException {
+    AtomicBoolean answered = new AtomicBoolean();
+    try (ModelDaemon daemon = new ModelDaemon(dir, job,
+        (number, answers) -> answers.serve(STORED, 190_000)); BlockingDaemon links = links("20s")) {
+      Segment segment = links.look(AT, false, true).segment(0, 0).orElseThrow();
+      SegmentFile pass = new SegmentFile(new Path("file:/pass"), segment, "local");
+      links.reads().fill(pass, new Again(links.reads(), pass, answered));
+      assertEquals(200_000, links.look(AT, false, true).segment(0, 0).orElseThrow().storedBytes());
+      assertEquals(2, daemon.asked());
+    } finally {
+      answered.set(true);
+    }
+  }
+
+  /** A read of a local file that asks for the next one at its end, until that is no longer wanted. */
+  private static final class Again implements SegmentReads.Fill {
+    private final DaemonReads reads;
+    private final SegmentFile file;
+    private final AtomicBoolean over;
+
+    private Again(DaemonReads reads, SegmentFile file, AtomicBoolean over) {
+      this.reads = reads;
+      this.file = file;
+      this.over = over;
+    }
+
+    @Override
+    public SegmentReader reader() {
+      throw new AssertionError("nothing is to be read");
+    }
+
+    @Override
+    public byte[] buffer() {
+      throw new AssertionError("nothing is to be read");
+    }
+
+    @Override
+    public boolean begin() {
+      return false;
+    }
+
+    @Override
+    public void end(int length, Throwable failure) {
+      if (!over.get()) {
+        reads.fill(file, this);
+      }
     }
   }
 

@@ -7,11 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -159,6 +162,29 @@ class TaskReportsTest {
     IOException wrong = assertThrows(IOException.class,
         () -> TaskReports.open(node("/proc/none"), metrics));
     assertTrue(wrong.getMessage().startsWith("/proc/none: "), wrong.getMessage());
+  }
+
+  /** Nobody accepts, and the queue of connections is full: the thread that reports also reads map output. */
+  @Test
+  void aNodeManagerThatHangsKeepsNoTaskWaiting() throws IOException {
+    Path nodes = Files.createDirectories(local.resolve("hangs"));
+    Configuration task = new Configuration(false);
+    task.set(MRConfig.LOCAL_DIR, nodes.resolve("usercache/alice/appcache/application_1_0001").toString());
+    int taken = 0;
+    try (ServerSocketChannel hanging = ReportSocket.listen(ReportSocket.below(nodes))) {
+      List<NodeReporter> tasks = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        tasks.add(new NodeReporter(task, () -> TaskReads.of(1, 1, 0, 0, 0, 0)));
+        tasks.get(i).report();
+      }
+      tasks.forEach(NodeReporter::close);
+      hanging.configureBlocking(false);
+      for (SocketChannel each = hanging.accept(); each != null; each = hanging.accept()) {
+        each.close();
+        taken++;
+      }
+    }
+    assertTrue(taken > 0 && taken < 200, "tasks that found a place: " + taken);
   }
 
   @Test
