@@ -11,7 +11,7 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Extent, SuiteCheck, chosen_checks, other_hadoops, run_checks
+from vas_tests.checks import Extent, Load, SuiteCheck, chosen_checks, other_hadoops, run_checks
 
 # Which checks there are depends on the compilers of this machine: each is asked for its version.
 pytestmark = pytest.mark.machine
@@ -89,6 +89,33 @@ def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     python = SuiteCheck("made", (sys.executable, "-m", "pytest", "-q", *counts))
     other = SuiteCheck("true", ("true",))
     assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]
+
+
+@pytest.mark.unhurried
+def test_what_yields_runs_beside_the_first_that_waits(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    mark, end = tmp_path / "mark", tmp_path / "end"
+    yields = SuiteCheck(
+        "yields",
+        ("sh", "-c", f"echo began; touch {mark}; until [ -e {end} ]; do sleep 0.1; done; exit 3"),
+        load=Load.YIELDS,
+    )
+    busy = SuiteCheck("busy", ("test", "!", "-e", str(mark)))
+    waits = SuiteCheck(
+        "waits",
+        ("sh", "-c", f"until [ -e {mark} ]; do sleep 0.1; done; touch {end}"),
+        load=Load.WAITS,
+    )
+    outcomes = run_checks([yields, busy, waits])
+    assert [(o.check.name, o.status) for o in outcomes] == [
+        ("yields", 3),
+        ("busy", 0),
+        ("waits", 0),
+    ]
+    assert capfd.readouterr().out == "== busy\n== waits\n== yields\nbegan\n\n"
+    mark.unlink()
+    assert [o.status for o in run_checks([yields, busy])] == [3, 0]
 
 
 @pytest.mark.unhurried

@@ -198,7 +198,8 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
 def test_a_task_whose_jvm_is_killed_as_it_takes_it_is_not_to_blame(
     lab: Lab, output: dict[str, str]
 ) -> None:
-    conf = WARM | {"mapreduce.map.java.opts": LISTENS}
+    # One map at a time: the JVM that is held cannot find all the others' work done.
+    conf = WARM | {"mapreduce.map.java.opts": LISTENS, "mapreduce.job.running.map.limit": "1"}
     first = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
     with faulty_job(lab, "warm-handed", first, conf=conf) as job:
         held = job.held("first")

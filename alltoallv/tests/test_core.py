@@ -33,7 +33,9 @@ def test_every_algorithm_delivers_every_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+@pytest.mark.parametrize(
+    "sanitizer", ["address,undefined", pytest.param("thread", marks=pytest.mark.long)]
+)
 def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
     program = compiled(tmp_path, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
     assert run([program], timeout_seconds=110).stdout == "core-test: every check holds\n"

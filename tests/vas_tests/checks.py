@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,6 +35,14 @@ class Extent(IntEnum):
     ALL = 4
 
 
+class Load(Enum):
+    """What a check does with the processors."""
+
+    BUSY = "keeps them busy"
+    WAITS = "waits most of the time, so that others may run beside it"
+    YIELDS = "may run beside one that waits, when that leaves a processor"
+
+
 @dataclass(frozen=True)
 class SuiteCheck:
     """A linter or a test suite, part of the extents from `least` to `most`.
@@ -45,6 +54,7 @@ class SuiteCheck:
     argv: tuple[str, ...]
     least: Extent = Extent.FAST
     most: Extent = Extent.ALL
+    load: Load = Load.BUSY
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ def _rust() -> Iterator[SuiteCheck]:
     if cargo and rustc:
         tests = (str(cargo), "test", "--quiet", "--locked", "--manifest-path")
         argv = ("env", f"RUSTC={rustc}", *tests, "shuffled/Cargo.toml")
-        yield SuiteCheck("rust", argv, Extent.USUAL)
+        yield SuiteCheck("rust", argv, Extent.USUAL, load=Load.YIELDS)
 
 
 _LAB = ("pytest", "-q", "--durations=20", "-m")
@@ -125,7 +135,7 @@ _SHORT = "slow and not long and not nightly"
 _BEFORE_RUST = (
     SuiteCheck("ruff", _python("ruff", "check", ".")),
     SuiteCheck("ruff format", _python("ruff", "format", "--check", ".")),
-    SuiteCheck("mypy", _python("mypy")),
+    SuiteCheck("mypy", _python("mypy"), load=Load.YIELDS),
     SuiteCheck("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     SuiteCheck("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
     SuiteCheck("python", _unit_tests("not slow and not unhurried"), most=Extent.FAST),
@@ -134,9 +144,9 @@ _BEFORE_RUST = (
     SuiteCheck("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
 )
 _AFTER_RUST = (
-    SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
+    SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL, load=Load.YIELDS),
     SuiteCheck("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
-    SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL),
+    SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=Load.WAITS),
     *map(_compiles_against, other_hadoops()),
     SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
     SuiteCheck("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
@@ -152,10 +162,29 @@ def chosen_checks(extent: Extent) -> list[SuiteCheck]:
     return [check for check in checks if check.least <= extent <= check.most]
 
 
-def run_checks(checks: Iterable[SuiteCheck]) -> list[Outcome]:
-    """Runs each check in the repository, its output straight through; none stops the next."""
-    with TemporaryDirectory(prefix="vas-checks-") as directory:
-        return [_run(check, Path(directory) / "skipped") for check in checks]
+def run_checks(checks: Sequence[SuiteCheck]) -> list[Outcome]:
+    """Runs each check in the repository; none stops the next.
+
+    A check's output goes straight through. One that yields runs beside the first that waits, after
+    all others where none waits, and its output is printed at its end.
+
+    Returns:
+        How each ended, in the order of the checks.
+    """
+    yielding = [check for check in checks if check.load is Load.YIELDS]
+    others = [check for check in checks if check.load is not Load.YIELDS]
+    first = next((at for at, check in enumerate(others) if check.load is Load.WAITS), len(others))
+    with TemporaryDirectory(prefix="vas-checks-") as name, ThreadPoolExecutor(1) as beside:
+        directory = Path(name)
+        done = [_run(check, directory / "skipped") for check in others[:first]]
+        ran = [beside.submit(_run_beside, check, directory) for check in yielding]
+        try:
+            done += [_run(check, directory / "skipped") for check in others[first:]]
+        except KeyboardInterrupt:
+            beside.shutdown(cancel_futures=True)
+            raise
+        done += [_printed(each.result()) for each in ran]
+    return sorted(done, key=lambda outcome: checks.index(outcome.check))
 
 
 def _run(check: SuiteCheck, skipped: Path) -> Outcome:
@@ -163,12 +192,33 @@ def _run(check: SuiteCheck, skipped: Path) -> Outcome:
     print(f"== {check.name}", flush=True)
     skipped.unlink(missing_ok=True)
     started, since = time.monotonic(), time.time()
-    environment = os.environ | {SKIPPED_VARIABLE: str(skipped)}
-    # Tests start Python some thousand times: a module is compiled once.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment = _environment() | {SKIPPED_VARIABLE: str(skipped)}
     run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
     if run.returncode and check.argv[0] == MAVEN[0]:
         for line in failed_output(REPOSITORY / "yarn-plugins", since):
             print(line, flush=True)
     found = int(skipped.read_text()) if skipped.exists() else None
     return Outcome(check, run.returncode, time.monotonic() - started, found)
+
+
+def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:
+    """Runs a check that is no test of pytest's, its output into a file."""
+    output = directory / check.name
+    started = time.monotonic()
+    with output.open("wb") as file:
+        argv = ("nice", "-n", "19", *check.argv)
+        run = subprocess.run(
+            argv, cwd=REPOSITORY, check=False, env=_environment(), stdout=file, stderr=file
+        )
+    return Outcome(check, run.returncode, time.monotonic() - started), output
+
+
+def _printed(ran: tuple[Outcome, Path]) -> Outcome:
+    outcome, output = ran
+    print(f"== {outcome.check.name}", output.read_text(errors="replace"), sep="\n", flush=True)
+    return outcome
+
+
+def _environment() -> dict[str, str]:
+    # Tests start Python some thousand times: a module is compiled once.
+    return {key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

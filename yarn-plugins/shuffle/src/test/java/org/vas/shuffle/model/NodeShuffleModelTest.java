@@ -9,15 +9,32 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.LifecycleContext;
+import net.jqwik.api.lifecycle.SkipExecutionHook;
 import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.model.Step.Kind;
+import org.vas.shuffle.node.RealDaemon;
 
 /**
  * The histories of {@link ShuffleModelTest} on the node medium, with LocalCollector, NodeMerge and the
  * real daemon, which is killed now and then.
  */
+@Tag("long")
+@AddLifecycleHook(NodeShuffleModelTest.WithoutDaemon.class)
 class NodeShuffleModelTest {
+  /** Skips the histories where the daemon is not built: a property of skipped tries fails. */
+  static final class WithoutDaemon implements SkipExecutionHook {
+    @Override
+    public SkipResult shouldBeSkipped(LifecycleContext context) {
+      return RealDaemon.isBuilt()
+          ? SkipResult.doNotSkip()
+          : SkipResult.skip("vas-shuffled is not built");
+    }
+  }
+
   @Property(tries = 25)
   void anyHistoryEndsInTheRightInputOrAClearFailure(@ForAll("shapes") Shape shape,
       @ForAll("steps") List<Step> steps) throws Exception {

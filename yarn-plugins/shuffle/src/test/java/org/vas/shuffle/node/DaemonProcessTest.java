@@ -41,8 +41,6 @@ import org.vas.shuffle.mof.Segment;
 
 /** The real daemon, where it is built: started as a NodeManager does, asked as a reducer does. */
 class DaemonProcessTest {
-  private static final Path PROGRAM =
-      Path.of("../../shuffled/target/release/vas-shuffled").toAbsolutePath().normalize();
   private static final ApplicationId APPLICATION = ApplicationId.newInstance(17, 3);
   private static final JobID JOB = new JobID("17", 3);
   private static final TaskAttemptID MAP = new TaskAttemptID("17", 3, TaskType.MAP, 5, 1);
@@ -56,8 +54,8 @@ class DaemonProcessTest {
 
   @BeforeEach
   void start() throws IOException {
-    assumeTrue(Files.isExecutable(PROGRAM), "vas-shuffled is not built");
-    conf.set("vas.shuffled.program", PROGRAM.toString());
+    assumeTrue(RealDaemon.isBuilt(), "vas-shuffled is not built");
+    conf.set("vas.shuffled.program", RealDaemon.PROGRAM.toString());
     conf.set("vas.shuffled.memory", "8m");
     conf.set("vas.shuffled.patience", "10s");
     try (ServerSocket free = new ServerSocket(0)) {
@@ -135,7 +133,7 @@ class DaemonProcessTest {
     write(stored);
     Segment segment = look(0).segment(0, 0).orElseThrow();
     ProcessHandle.current().children()
-        .filter(child -> child.info().command().orElse("").equals(PROGRAM.toString()))
+        .filter(child -> child.info().command().orElse("").equals(RealDaemon.PROGRAM.toString()))
         .forEach(ProcessHandle::destroyForcibly);
     assertArrayEquals(stored, links.read(address(0), segment, 64 << 10));
   }

@@ -24,13 +24,18 @@ public final class RealDaemon implements Closeable {
   /** Bytes that it holds for reducers at most. */
   public static final long MEMORY = 8 << 20;
 
-  private static final Path PROGRAM =
+  static final Path PROGRAM =
       Path.of("../../shuffled/target/release/vas-shuffled").toAbsolutePath().normalize();
 
   private final Path local;
   private final ApplicationId application;
   private final int port;
   private final DaemonProcess process;
+
+  /** Tells whether the daemon is built, which takes a Rust compiler. */
+  public static boolean isBuilt() {
+    return Files.isExecutable(PROGRAM);
+  }
 
   /**
    * Starts the daemon; the test is skipped where it is not built.
@@ -44,7 +49,7 @@ public final class RealDaemon implements Closeable {
   /** Starts the daemon with some more keys of its NodeManager. */
   public RealDaemon(Path local, ApplicationId application, byte[] secret, Map<String, String> keys)
       throws IOException {
-    assumeTrue(Files.isExecutable(PROGRAM), "vas-shuffled is not built");
+    assumeTrue(isBuilt(), "vas-shuffled is not built");
     this.local = Files.createDirectories(local);
     this.application = application;
     try (ServerSocket free = new ServerSocket(0)) {

@@ -32,11 +32,13 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Progressable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What can happen to the node medium alone, to a whole reducer and the real daemon. */
+@Tag("long")
 class NodeFaultsTest extends ThreeMaps {
   private static final String NO_SPACE = "No space left on device";
 

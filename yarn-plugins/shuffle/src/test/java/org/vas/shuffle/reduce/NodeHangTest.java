@@ -3,8 +3,10 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 
 /** The cases of {@link HangTest} by NodeMerge and the real daemon. */
+@Tag("long")
 class NodeHangTest extends HangTest {
   private final Media media = new Media();
 

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.io.Text;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The cases of {@link ReduceFaultsTest} by NodeMerge and the real daemon. */
+@Tag("long")
 class NodeReduceFaultsTest extends ReduceFaultsTest {
   private final Media media = new Media();
 

@@ -12,11 +12,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The cases of {@link ReduceTaskTest} on stock's map output, by NodeMerge and the real daemon. */
+@Tag("long")
 class NodeReduceTaskTest extends ReduceTaskTest {
   private final Media media = new Media();
 
