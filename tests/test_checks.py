@@ -11,7 +11,7 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Extent, Load, SuiteCheck, chosen_checks, other_hadoops, run_checks
+from vas_tests.checks import CheckLoad, Extent, SuiteCheck, chosen_checks, other_hadoops, run_checks
 
 # Which checks there are depends on the compilers of this machine: each is asked for its version.
 pytestmark = pytest.mark.machine
@@ -99,13 +99,13 @@ def test_what_yields_runs_beside_the_first_that_waits(
     yields = SuiteCheck(
         "yields",
         ("sh", "-c", f"echo began; touch {mark}; until [ -e {end} ]; do sleep 0.1; done; exit 3"),
-        load=Load.YIELDS,
+        load=CheckLoad.YIELDS,
     )
     busy = SuiteCheck("busy", ("test", "!", "-e", str(mark)))
     waits = SuiteCheck(
         "waits",
         ("sh", "-c", f"until [ -e {mark} ]; do sleep 0.1; done; touch {end}"),
-        load=Load.WAITS,
+        load=CheckLoad.WAITS,
     )
     outcomes = run_checks([yields, busy, waits])
     assert [(o.check.name, o.status) for o in outcomes] == [

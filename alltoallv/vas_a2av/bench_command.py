@@ -54,7 +54,7 @@ _case = shared(
         type=click.Choice(sorted(PLATFORMS)),
         default="torus",
         show_default=True,
-        help="Simulated machine.",
+        help="Machine whose network is simulated.",
     ),
     click.option(
         "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders a node."

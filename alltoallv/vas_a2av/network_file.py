@@ -25,7 +25,7 @@ def network_path(mpi: str) -> Path:
 def read_network(path: Path) -> Network:
     """Returns the network that a file describes.
 
-    Raises BadInput for a file that cannot be read, is longer than 64 KiB or is no text, and as
+    Raises BadInput for a file that cannot be read, is longer than 64 KiB or is not text, and as
     `parse_network` does.
     """
     try:

@@ -38,7 +38,7 @@ _CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
     type=click.Choice(sorted(PLATFORMS)),
     default="torus",
     show_default=True,
-    help="Simulated machine.",
+    help="Machine whose network is simulated.",
 )
 @click.option(
     "--algorithm",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from click.decorators import FC
 from pydantic import JsonValue
 
 from vas_bench.engine.rounds import Round, RunIdentity, S, draw_rounds
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, read_results
-from vas_core.cli import DurationType, note
+from vas_core.cli import DurationType, SizeType, note
 from vas_core.options import dry_run, shared
 
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -23,9 +24,19 @@ budget_option = click.option(
     "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
 )
 dry_run_option = dry_run("Print what would run and how long it takes.")
+size_option = click.option(
+    "--size", type=SizeType(), default="1G", show_default=True, help="Input size."
+)
 skip_damaged_option = click.option(
     "--skip-damaged", is_flag=True, help="Leave out lines that are not runs, and print which."
 )
+
+
+def rounds_option(text: str, default: int = 5) -> Callable[[FC], FC]:
+    """Returns the option --rounds, whose help is this text."""
+    return click.option(
+        "--rounds", type=click.IntRange(1), default=default, show_default=True, help=text
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ _NEEDED_FOR = {
     "native": "build --native",
 }
 NO_PACKAGE = "-"
-"""What stands in packages.tsv where no repository of a system has the program."""
+"""packages.tsv has this in the place of a package that no repository of a system offers."""
 _ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 

@@ -106,7 +106,7 @@ pub enum Way {
 pub struct Session(Secret);
 
 impl Session {
-    /// Returns the tag of the message with this place among the tagged ones of its way.
+    /// Returns the tag of a message; `place` counts the tagged messages of the same direction.
     pub fn tag(&self, way: Way, place: u64, message: &[u8]) -> [u8; TAG] {
         let whole = self.0.mac(&[&[way as u8], &place.to_be_bytes(), message]);
         let mut tag = [0; TAG];

@@ -5,7 +5,7 @@ use crate::names::JobKey;
 use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::random::Random;
-use crate::testing::node::{fetch, until, Node, HOSTS, SECRET};
+use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::{attempt, job, own_uid, JOB};
 use crate::wire::{Refusal, LARGEST_READ};
 use std::net::TcpListener;
@@ -129,8 +129,8 @@ fn another_users_files_and_a_job_that_is_over_are_not_read() {
     let mut reducer = node.reducer(SECRET).unwrap();
     assert!(reducer.look(HOSTS[0], 0, 0, 0).is_ok());
     let call = |job: &Arc<Job>| {
-        let request = crate::testing::node::read(10);
-        node.peers.call(job, request, &mut || true)
+        let request = read(10);
+        node.peers.call(job, request, &mut waits_on)
     };
     let before = node.jobs.get(JOB).unwrap();
     // The job is told again, of another user, whose files these are not.
@@ -152,8 +152,8 @@ fn a_job_gets_the_outputs_of_its_own_number_only() {
     node.jobs.obey(Order::Add(Job { key: other, ..job(b"another", own_uid()) })).unwrap();
     let other_job = node.jobs.get(other).unwrap();
     let map = crate::names::MapAttempt { job: other, ..attempt(0) };
-    let request = crate::wire::Request { map, ..crate::testing::node::read(10) };
-    assert_eq!(node.peers.call(&other_job, request, &mut || true).unwrap_err().why, Refusal::Gone);
+    let request = crate::wire::Request { map, ..read(10) };
+    assert_eq!(node.peers.call(&other_job, request, &mut waits_on).unwrap_err().why, Refusal::Gone);
     assert_eq!(node.reducer(b"another").err().unwrap().why, Refusal::NotAllowed);
 }
 

@@ -129,8 +129,8 @@ fn send_all(mut wire: &Wire, peer: &Peer, transcript: &Transcript) -> io::Result
     Ok(())
 }
 
-/// The stream while one answer is read, whose bytes come by the byte at worst, but not for ever: others wait
-/// behind it.
+/// Reads one answer from the stream. A peer may send its bytes one at a time, but only for a bounded time:
+/// other requests wait behind it.
 struct OneAnswer<'a> {
     wire: &'a Wire,
     begun: Option<Instant>,

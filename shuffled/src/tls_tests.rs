@@ -2,7 +2,7 @@
 
 use crate::link::{greet, receive, End};
 use crate::random::Random;
-use crate::testing::node::{fetch, read, until, Node, HOSTS, SECRET};
+use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::tls::{TlsContext, TlsFiles};
 use crate::transport::Transports;
@@ -96,7 +96,7 @@ fn two_nodes(transports: [Transports; 2], segment: Vec<u8>) -> ([Node; 2], Vec<u
 fn refusal(transports: [Transports; 2]) -> String {
     let (nodes, _) = two_nodes(transports, vec![3; 1000]);
     let begun = Instant::now();
-    let call = nodes[1].peers.call(&nodes[1].jobs.get(JOB).unwrap(), read(10), &mut || true);
+    let call = nodes[1].peers.call(&nodes[1].jobs.get(JOB).unwrap(), read(10), &mut waits_on);
     let refused = call.unwrap_err();
     assert_eq!(refused.why, Refusal::Unreachable, "{}", refused.text);
     assert!(begun.elapsed() < Duration::from_secs(15));

@@ -8,7 +8,7 @@ use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::reach::Reach;
 use crate::served::{plain, WINDOW};
-use crate::testing::node::{fetch, read, until, Node, HOSTS, SECRET};
+use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::wire::{Accept, Ask, Looked, Message, Refusal, Request, LARGEST_READ};
 use std::io::{self, Read, Write};
@@ -89,13 +89,13 @@ fn asked(script: Script) -> Result<Answered, crate::wire::Refused> {
     let peers = peers(&faulty(script), &node);
     let job: Arc<Job> = node.jobs.get(JOB).unwrap();
     let begun = Instant::now();
-    let answer = peers.call(&job, read(BYTES), &mut || true);
+    let answer = peers.call(&job, read(BYTES), &mut waits_on);
     assert!(begun.elapsed() < Duration::from_secs(10), "an answer in bounded time");
     if answer.is_err() {
         // Requests of the same connection are not lost: the next has a new one.
         until(|| peers.count() == 0);
         let look = Request { ask: Ask::Look { hold: 0, verify: true, sealed: false }, ..read(0) };
-        assert!(matches!(peers.call(&job, look, &mut || true), Ok(Answered::Looked(_))));
+        assert!(matches!(peers.call(&job, look, &mut waits_on), Ok(Answered::Looked(_))));
     }
     answer
 }
@@ -181,7 +181,7 @@ fn an_answer_that_comes_twice_ends_the_connection() {
     let node = Node::start(2);
     let peers = peers(&faulty(|stream, head, bytes| stream.write_all(&[head, bytes, head, bytes].concat())), &node);
     let job = node.jobs.get(JOB).unwrap();
-    assert_eq!(peers.call(&job, read(BYTES), &mut || true), Ok(Answered::Data(right())));
+    assert_eq!(peers.call(&job, read(BYTES), &mut waits_on), Ok(Answered::Data(right())));
     until(|| peers.count() == 0);
 }
 

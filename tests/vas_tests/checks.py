@@ -35,8 +35,8 @@ class Extent(IntEnum):
     ALL = 4
 
 
-class Load(Enum):
-    """What a check does with the processors."""
+class CheckLoad(Enum):
+    """Tells what a check does with the processors."""
 
     BUSY = "keeps them busy"
     WAITS = "waits most of the time, so that others may run beside it"
@@ -54,7 +54,7 @@ class SuiteCheck:
     argv: tuple[str, ...]
     least: Extent = Extent.FAST
     most: Extent = Extent.ALL
-    load: Load = Load.BUSY
+    load: CheckLoad = CheckLoad.BUSY
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _rust() -> Iterator[SuiteCheck]:
     if cargo and rustc:
         tests = (str(cargo), "test", "--quiet", "--locked", "--manifest-path")
         argv = ("env", f"RUSTC={rustc}", *tests, "shuffled/Cargo.toml")
-        yield SuiteCheck("rust", argv, Extent.USUAL, load=Load.YIELDS)
+        yield SuiteCheck("rust", argv, Extent.USUAL)
 
 
 _LAB = ("pytest", "-q", "--durations=20", "-m")
@@ -135,7 +135,7 @@ _SHORT = "slow and not long and not nightly"
 _BEFORE_RUST = (
     SuiteCheck("ruff", _python("ruff", "check", ".")),
     SuiteCheck("ruff format", _python("ruff", "format", "--check", ".")),
-    SuiteCheck("mypy", _python("mypy"), load=Load.YIELDS),
+    SuiteCheck("mypy", _python("mypy"), load=CheckLoad.YIELDS),
     SuiteCheck("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     SuiteCheck("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
     SuiteCheck("python", _unit_tests("not slow and not unhurried"), most=Extent.FAST),
@@ -144,9 +144,9 @@ _BEFORE_RUST = (
     SuiteCheck("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
 )
 _AFTER_RUST = (
-    SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL, load=Load.YIELDS),
+    SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL, load=CheckLoad.YIELDS),
     SuiteCheck("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
-    SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=Load.WAITS),
+    SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=CheckLoad.WAITS),
     *map(_compiles_against, other_hadoops()),
     SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
     SuiteCheck("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
@@ -171,9 +171,11 @@ def run_checks(checks: Sequence[SuiteCheck]) -> list[Outcome]:
     Returns:
         How each ended, in the order of the checks.
     """
-    yielding = [check for check in checks if check.load is Load.YIELDS]
-    others = [check for check in checks if check.load is not Load.YIELDS]
-    first = next((at for at, check in enumerate(others) if check.load is Load.WAITS), len(others))
+    yielding = [check for check in checks if check.load is CheckLoad.YIELDS]
+    others = [check for check in checks if check.load is not CheckLoad.YIELDS]
+    first = next(
+        (at for at, check in enumerate(others) if check.load is CheckLoad.WAITS), len(others)
+    )
     with TemporaryDirectory(prefix="vas-checks-") as name, ThreadPoolExecutor(1) as beside:
         directory = Path(name)
         done = [_run(check, directory / "skipped") for check in others[:first]]
@@ -202,7 +204,7 @@ def _run(check: SuiteCheck, skipped: Path) -> Outcome:
 
 
 def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:
-    """Runs a check that is no test of pytest's, its output into a file."""
+    """Runs a check at the lowest priority; returns how it ended, and the file with its output."""
     output = directory / check.name
     started = time.monotonic()
     with output.open("wb") as file:

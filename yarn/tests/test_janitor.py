@@ -7,14 +7,13 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fake_rm import FakeRm, running
+from janitor_command import gc
 from map_output import JOB, publish
 
-from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.predictable_names import JANITOR, JANITOR_MEMORY, QUARANTINE_PREFIX
 from vas_yarn.shuffle.janitor.store import JobDirectory, StagingStore
@@ -22,27 +21,8 @@ from vas_yarn.shuffle.janitor.store import JobDirectory, StagingStore
 OTHER = JOB.replace("_0001", "_0002")
 
 
-@pytest.fixture
-def rm() -> Iterator[FakeRm]:
-    with running() as manager:
-        yield manager
-
-
-@pytest.fixture
-def staging(tmp_path: Path) -> Path:
-    root = tmp_path / "staging"
-    publish(root / "ann" / ".staging" / JOB, 0, [100])
-    (root / "history" / "done").mkdir(parents=True)
-    return root
-
-
 def job_dir(staging: Path, job: str = JOB, user: str = "ann") -> Path:
     return staging / user / ".staging" / job
-
-
-def gc(rm: FakeRm, staging: Path, *more: str) -> int:
-    options = ["--staging", str(staging), "--resourcemanager", rm.url, *more]
-    return run_command(["shuffle", "gc", *options])
 
 
 def quarantined(staging: Path) -> list[Path]:

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from fake_rm import FakeRm, running
-from map_output import JOB, publish
+from fake_rm import FakeRm
+from janitor_command import gc
+from map_output import JOB
 
 from vas_core.cli import run_command
-
-
-@pytest.fixture
-def rm() -> Iterator[FakeRm]:
-    with running() as manager:
-        yield manager
-
-
-@pytest.fixture
-def staging(tmp_path: Path) -> Path:
-    root = tmp_path / "staging"
-    publish(root / "ann" / ".staging" / JOB, 0, [100])
-    (root / "history" / "done").mkdir(parents=True)
-    return root
-
-
-def gc(rm: FakeRm, staging: Path, *more: str) -> int:
-    options = ["--staging", str(staging), "--resourcemanager", rm.url, *more]
-    return run_command(["shuffle", "gc", *options])
 
 
 def test_a_run_that_comes_to_its_end_says_so_to_prometheus(rm: FakeRm, staging: Path) -> None:

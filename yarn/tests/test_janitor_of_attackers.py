@@ -11,26 +11,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_rm import FakeRm, running
+from fake_rm import FakeRm
+from janitor_command import gc
 from map_output import JOB, publish
 
-from vas_core.cli import run_command
 from vas_core.predictable_names import JANITOR_MEMORY, QUARANTINE_PREFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 _YEARS = 10 * 365 * 86400
 LIVE, OVER, UNKNOWN = (JOB.replace("_0001", f"_000{n}") for n in (1, 2, 3))
-
-
-@pytest.fixture
-def rm() -> Iterator[FakeRm]:
-    with running() as manager:
-        yield manager
 
 
 @pytest.fixture
@@ -47,11 +40,6 @@ def staging(tmp_path: Path, rm: FakeRm) -> Path:
 
 def job_dir(staging: Path, job: str) -> Path:
     return staging / "ann" / ".staging" / job
-
-
-def gc(rm: FakeRm, staging: Path, *more: str) -> int:
-    words = ["shuffle", "gc", "--staging", str(staging), "--resourcemanager", rm.url, *more]
-    return run_command(words)
 
 
 def files(root: Path) -> dict[str, bytes]:

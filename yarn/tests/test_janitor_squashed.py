@@ -6,11 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_rm import FakeRm, running
+from fake_rm import FakeRm
 from map_output import JOB, publish
 
 from vas_core.predictable_names import JANITOR, QUARANTINE_PREFIX
@@ -25,12 +24,6 @@ MAPRED, BOB, CAROL = 4000, 4001, 4003
 # A root without capabilities, as the server of a squashed one treats it: modes count for it.
 _SQUASHED = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 _VAS = (sys.executable, "-P", "-m", "vas_core")
-
-
-@pytest.fixture
-def rm() -> Iterator[FakeRm]:
-    with running() as manager:
-        yield manager
 
 
 @pytest.fixture

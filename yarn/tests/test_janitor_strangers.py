@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_rm import FakeRm, running
+from fake_rm import FakeRm
+from janitor_command import gc
 from map_output import JOB, publish
 
 from vas_core.cli import run_command
@@ -24,21 +24,10 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files aw
 
 
 @pytest.fixture
-def rm() -> Iterator[FakeRm]:
-    with running() as manager:
-        yield manager
-
-
-@pytest.fixture
 def staging(tmp_path: Path) -> Path:
     root = tmp_path / "staging"
     root.mkdir()
     return root
-
-
-def gc(rm: FakeRm, staging: Path, *more: str) -> int:
-    options = ["--staging", str(staging), "--resourcemanager", rm.url, "--json", *more]
-    return run_command(["shuffle", "gc", *options])
 
 
 def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
@@ -89,7 +78,7 @@ def test_S5_what_another_owns_below_a_quarantine_stays(
     of(BOB, staging / "bob")
     carols(tmp_path / "results")
     (tmp_path / "results").rename(made / "results")
-    assert gc(rm, staging) == 0
+    assert gc(rm, staging, "--json") == 0
     assert (made / "results" / "run1" / "data").read_text() == "carols"
     assert not (made / "own").exists()
     row = rows(capsys)[f"bob/.staging/{OLD}"]
@@ -106,7 +95,7 @@ def test_S5_another_owners_directory_deep_below_is_not_entered(
     (made / "c").mkdir()
     of(BOB, staging / "bob")
     data = carols(made / "a" / "b" / "results")
-    assert gc(rm, staging) == 0
+    assert gc(rm, staging, "--json") == 0
     assert data.exists()
     assert not (made / "c").exists()
     assert "a/b/results in it belongs" in str(rows(capsys)[f"bob/.staging/{OLD}"]["why"])
@@ -137,7 +126,7 @@ def test_L1_what_is_said_of_another_application_is_a_doubt(
     job.parent.chmod(0o700)
     other = {"id": "application_1_0002", "state": "FINISHED", "finishedTime": 1}
     rm.apps[JOB.replace("job", "application")] = other
-    assert gc(rm, staging) == 1
+    assert gc(rm, staging, "--json") == 1
     assert rows(capsys)[f"bob/.staging/{JOB}"]["verdict"] == "doubt"
     assert job.exists()
 
@@ -204,7 +193,7 @@ def test_S5_a_staging_directory_that_others_may_write_is_refused(
     (staging / "bob").mkdir()
     of(BOB, staging / "bob")
     (tmp_path / "results").rename(staging / "bob" / ".staging")
-    assert gc(rm, staging) == 0
+    assert gc(rm, staging, "--json") == 0
     assert (staging / "bob" / ".staging" / OLD / "data").read_text() == "carols"
     assert "others than its owner may write" in str(rows(capsys)["bob/.staging"]["why"])
 
@@ -221,7 +210,7 @@ def test_L1_a_deep_directory_keeps_no_others_from_being_removed(
             os.mkdir("d")
             os.chdir("d")
         os.chdir(here)
-        assert gc(rm, staging) == 0
+        assert gc(rm, staging, "--json") == 0
         assert not other.exists()
         assert deep.exists()
         row = rows(capsys)[f"aa/.staging/{OLD}"]
@@ -244,7 +233,7 @@ def test_L1_whatever_one_directory_does_the_others_go(
         delete(store, found)
 
     monkeypatch.setattr(StagingStore, "delete", failing)
-    assert gc(rm, staging) == 1
+    assert gc(rm, staging, "--json") == 1
     assert strange.exists()
     assert not other.exists()
     assert rows(capsys)[f"aa/.staging/{OLD}"]["failed"] is True
@@ -269,11 +258,11 @@ def test_L1_attempts_are_looked_at_only_where_their_age_counts(
         return scandir(at)
 
     monkeypatch.setattr(os, "scandir", seen)
-    assert gc(rm, staging, *more) == 0
+    assert gc(rm, staging, "--json", *more) == 0
     assert looked == []
     rm.apps.clear()
     (staging / JANITOR.of() / JANITOR_MEMORY.of()).unlink(missing_ok=True)
-    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert gc(rm, staging, "--json", "--assume-over", "30d") == 0
     assert looked
 
 
@@ -286,11 +275,11 @@ def test_L1_too_many_attempts_are_refused(
     for path in (job, *job.rglob("*")):
         os.utime(path, (1, 1))
     monkeypatch.setattr(f"{STORE}.MOST_ATTEMPTS", 2, raising=False)
-    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert gc(rm, staging, "--json", "--assume-over", "30d") == 0
     assert job.exists()
     assert rows(capsys)[f"ann/.staging/{JOB}"]["verdict"] == "refused"
     monkeypatch.setattr(f"{STORE}.MOST_ATTEMPTS", 3, raising=False)
-    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert gc(rm, staging, "--json", "--assume-over", "30d") == 0
     assert not job.exists()
 
 
@@ -301,12 +290,12 @@ def test_L1_one_users_many_directories_wait_for_other_runs(
     for job in jobs:
         publish(staging / "aa" / ".staging" / job, 0, [1])
         rm.over(job, hours_ago=1)
-    assert gc(rm, staging) == 0
+    assert gc(rm, staging, "--json") == 0
     capsys.readouterr()
     other = quarantine(staging, "zz")
     monkeypatch.setattr(f"{STORE}.MOST_DIRECTORIES", 2, raising=False)
     rm.asked.clear()
-    assert gc(rm, staging) == 0
+    assert gc(rm, staging, "--json") == 0
     assert not other.exists()
     assert len(rm.asked) == 2
     row = rows(capsys)["aa/.staging"]
@@ -325,7 +314,7 @@ def test_L1_what_was_removed_is_told_when_the_resourcemanager_steps_down_later(
         rm.over(job, hours_ago=100)
     rm.apps[later.replace("job", "application")] = 500
     rm.infos_left = 1
-    assert gc(rm, staging) == 1
+    assert gc(rm, staging, "--json") == 1
     assert not (staging / "aa" / ".staging" / JOB).exists()
     assert (staging / "zz" / ".staging" / later).exists()
     assert list(rows(capsys)) == [f"aa/.staging/{JOB}"]

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from vas_bench.arms.comparison import SystemComparison
 from vas_bench.engine.play import refuse_invalid
 from vas_bench.engine.rounds import Round
-from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_option, rounds_options
 from vas_bench.results.environment import build_of_plugins
 from vas_bench.results.systems import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import ComparisonPlan
@@ -32,9 +32,7 @@ _JOB = "terasort"
 @click.option(
     "--hosts", type=click.IntRange(1, 64), default=4, show_default=True, help="Hosts of the lab."
 )
-@click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each arm."
-)
+@rounds_option("Runs of each arm.")
 @click.option(
     "--arm",
     "names",

@@ -23,7 +23,7 @@ from vas_bench.engine.rounds import Round, RunIdentity, runs_of
 from vas_bench.fetch.place import FetchPlace, check_machine, versions
 from vas_bench.fetch.subjects import ARMS, STOCK_TLS, FetchSubject, subjects
 from vas_bench.fetch.table import COLUMNS, rows
-from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_option, rounds_options
 from vas_bench.results.environment import environment
 from vas_bench.results.measures import FETCH
 from vas_bench.results.record import BenchRun
@@ -43,9 +43,7 @@ Rounds = Sequence[Round[FetchSubject]]
 
 
 @click.command()
-@click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each arm."
-)
+@rounds_option("Runs of each arm.")
 @click.option(
     "--size", type=SizeType(), default="1G", show_default=True, help="Size of all map output."
 )

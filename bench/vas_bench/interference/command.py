@@ -26,7 +26,7 @@ from vas_bench.interference.scope import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
-from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.options import RoundsRequest, dry_run_option, rounds_option, rounds_options
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
@@ -47,9 +47,7 @@ _EMULATED_FACTOR = 10
 
 
 @click.command()
-@click.option(
-    "--rounds", type=click.IntRange(1), default=6, show_default=True, help="Runs of each arm."
-)
+@rounds_option("Runs of each arm.", default=6)
 @click.option(
     "--warm-up",
     type=click.IntRange(0),

@@ -7,13 +7,19 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.options import (
+    RoundsRequest,
+    dry_run_option,
+    rounds_option,
+    rounds_options,
+    size_option,
+)
 from vas_bench.results.environment import build_of, build_of_plugins
 from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
 from vas_bench.shuffle.goals import read_goals, rows
 from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
-from vas_core.cli import SizeType, json_option, note
+from vas_core.cli import json_option, note
 from vas_core.settings import read_yaml
 from vas_lab.hadoop.shuffled import find_shuffled
 
@@ -22,10 +28,8 @@ GOALS = Path(__file__).with_name("goals.yaml")
 
 
 @click.command()
-@click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs on each system."
-)
-@click.option("--size", type=SizeType(), default="1G", show_default=True, help="Input size.")
+@rounds_option("Runs on each system.")
+@size_option
 @click.option(
     "--rows",
     "chosen",

@@ -9,7 +9,13 @@ import click
 from pydantic import JsonValue
 
 from vas_bench.engine.rounds import Round
-from vas_bench.options import RoundsRequest, dry_run_option, rounds_options
+from vas_bench.options import (
+    RoundsRequest,
+    dry_run_option,
+    rounds_option,
+    rounds_options,
+    size_option,
+)
 from vas_bench.results.environment import build_of_plugins
 from vas_bench.results.record import BenchRun
 from vas_bench.run.comparison_plan import ComparisonPlan
@@ -19,7 +25,7 @@ from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
 from vas_bench.shuffle.goals import GoalRow, read_goals, rows
 from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
-from vas_core.cli import SizeType, json_option, note
+from vas_core.cli import json_option, note
 from vas_core.progress import Step, Steps
 from vas_core.settings import read_yaml
 from vas_lab.state import default_directory
@@ -34,10 +40,8 @@ _WARM = "warm"
 
 
 @click.command()
-@click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs on each system."
-)
-@click.option("--size", type=SizeType(), default="1G", show_default=True, help="Input size.")
+@rounds_option("Runs on each system.")
+@size_option
 @click.option(
     "--rows",
     "chosen",

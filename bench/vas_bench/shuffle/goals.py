@@ -85,11 +85,11 @@ class Goal(BaseModel):
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The systems whose runs it needs."""
+        """The systems whose runs the goal needs."""
         return (self.system, self.over) if self.over else (self.system,)
 
     def estimate(self, name: str, runs: Sequence[BenchRun]) -> GoalRow:
-        """Returns its row of that name, from at least one run of each of its systems."""
+        """Returns the goal's row, called `name`; `runs` has at least one of each of its systems."""
         values = values_of(runs, self.system, self.measure)
         if self.over:
             it = ratio(values, values_of(runs, self.over, self.measure))

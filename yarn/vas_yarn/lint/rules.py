@@ -200,7 +200,7 @@ def is_off(conf: JobConfiguration) -> bool:
 
 
 def lacks_tls(conf: JobConfiguration) -> bool:
-    """Tells whether map output is to be encrypted on the wire, and vas-shuffled does not do it."""
+    """Tells whether a job demands TLS for map output where vas-shuffled has no certificate."""
     is_wanted = conf.get(TLS_KEY).strip().lower() == "true"
     return is_wanted and not conf.get(TLS_FILE_KEY).strip()
 

@@ -33,15 +33,15 @@ class Reader:
         return self._data[self._at - count : self._at]
 
     def u8(self) -> int:
-        """Returns the next unsigned byte."""
+        """Returns the next unsigned byte. Raises Damaged at the end."""
         return self.take(1)[0]
 
     def u32s(self, count: int) -> tuple[int, ...]:
-        """Returns `count` unsigned 32-bit numbers."""
+        """Returns `count` unsigned 32-bit numbers. Raises Damaged where fewer are left."""
         return struct.unpack(f">{count}I", self.take(4 * count))
 
     def vlong(self) -> int:
-        """Returns a number as `WritableUtils.writeVLong` writes it."""
+        """Returns a number as `WritableUtils.writeVLong` writes it. Raises Damaged at the end."""
         first = struct.unpack("b", self.take(1))[0]
         if first >= -112:
             return int(first)

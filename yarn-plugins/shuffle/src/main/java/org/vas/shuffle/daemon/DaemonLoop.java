@@ -169,7 +169,7 @@ final class DaemonLoop implements Runnable {
     ServerQueues.Taken<Asking> taken = busy.get(connection);
     try {
       if (taken == null) {
-        // Nobody asked: only its end is to be heard.
+        // An idle connection gets bytes only when the daemon ends it.
         idle.remove(connection);
         drop(connection);
       } else if (connection.advance(() -> taken.work().calling(taken.work().file))) {
@@ -183,7 +183,7 @@ final class DaemonLoop implements Runnable {
       busy.remove(connection);
       drop(connection);
       failed(taken, e);
-    } catch (Throwable e) { // as there is no memory for an answer
+    } catch (Throwable e) { // an OutOfMemoryError as an answer is read, say
       busy.remove(connection);
       drop(connection);
       done(taken);

@@ -16,6 +16,7 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.vas.shuffle.DaemonConf;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.merge.Daemons;
+import org.vas.shuffle.merge.ReadTimeout;
 import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.merge.ServerQueues;
 import org.vas.shuffle.mof.CallWatch;
@@ -35,7 +36,7 @@ public final class DaemonReads implements SegmentReads {
   private static final long FIRST_PAUSE_MILLIS = 100;
   private static final long LONGEST_PAUSE_MILLIS = 3000;
 
-  private final Duration timeout;
+  private final ReadTimeout timeout;
   private final Duration patience;
   private final boolean sealed; // the job demands TLS between nodes
   private final ServerQueues<Asking> queues = new ServerQueues<>(CONNECTIONS);
@@ -66,7 +67,7 @@ public final class DaemonReads implements SegmentReads {
    */
   public DaemonReads(JobConf conf, JobID job, SecretKey secret, Runnable eachSecond)
       throws IOException {
-    this.timeout = ShuffleConf.READ_TIMEOUT.get(conf);
+    this.timeout = new ReadTimeout(ShuffleConf.READ_TIMEOUT.get(conf));
     this.patience = DaemonConf.PATIENCE.get(conf);
     this.sealed = conf.getBoolean(
         MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT);
@@ -105,7 +106,7 @@ public final class DaemonReads implements SegmentReads {
 
   @Override
   public long tick() {
-    return Math.max(10, Math.min(1000, timeout.toMillis() / 4));
+    return timeout.tick();
   }
 
   @Override
@@ -116,10 +117,7 @@ public final class DaemonReads implements SegmentReads {
     }
     long now = System.nanoTime();
     for (Asking each : running) {
-      if (now - each.called > timeout.toNanos()) {
-        throw new IOException(each.file + ": no answer for " + timeout.toMillis()
-            + " ms (vas.shuffle.read-timeout)");
-      }
+      timeout.check(each.file, each.called, now);
     }
   }
 

@@ -47,9 +47,9 @@ abstract class DaemonRequest {
   /** Is called when all of an answer is there; returns whether there is more to ask. */
   abstract boolean next();
 
-  /** Hands the answer to the one who asked. */
+  /** Hands the answer to whoever made this request. */
   abstract void succeed() throws IOException;
 
-  /** Tells the one who asked why there is no answer. */
+  /** Reports to whoever made this request why it has no answer. */
   abstract void fail(Throwable cause);
 }

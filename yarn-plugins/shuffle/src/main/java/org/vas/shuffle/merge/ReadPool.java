@@ -20,7 +20,7 @@ import org.vas.shuffle.mof.SegmentFile;
 public final class ReadPool implements SegmentReads {
   static final int THREADS = 4;
 
-  private final Duration timeout;
+  private final ReadTimeout timeout;
   private final LongSupplier nanoClock;
   private final ServerQueues<Consumer<CallWatch>> queues = new ServerQueues<>(THREADS);
   private final List<Worker> workers = new ArrayList<>();
@@ -41,7 +41,7 @@ public final class ReadPool implements SegmentReads {
    * @param nanoClock a monotonic clock in nanoseconds
    */
   ReadPool(Duration timeout, LongSupplier nanoClock) {
-    this.timeout = requireNonNull(timeout, "timeout");
+    this.timeout = new ReadTimeout(timeout);
     this.nanoClock = requireNonNull(nanoClock, "nanoClock");
     for (int i = 0; i < THREADS; i++) {
       Worker worker = new Worker();
@@ -76,7 +76,7 @@ public final class ReadPool implements SegmentReads {
 
   @Override
   public long tick() {
-    return Math.max(10, Math.min(1000, timeout.toMillis() / 4));
+    return timeout.tick();
   }
 
   @Override
@@ -88,9 +88,8 @@ public final class ReadPool implements SegmentReads {
     long now = nanoClock.getAsLong();
     for (Worker worker : workers) {
       Call call = worker.call;
-      if (call != null && now - call.started > timeout.toNanos()) {
-        throw new IOException(call.file + ": no answer for " + timeout.toMillis()
-            + " ms (vas.shuffle.read-timeout): the file system hangs");
+      if (call != null) {
+        timeout.check(call.file, call.started, now);
       }
     }
   }

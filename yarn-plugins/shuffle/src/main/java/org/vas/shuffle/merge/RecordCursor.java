@@ -169,7 +169,7 @@ public final class RecordCursor implements Closeable {
     taken -= position;
   }
 
-  /** What follows a header: a whole record, one that crosses into the next chunk, or the end. */
+  /** Reads what follows a header: a record, one that crosses into the next chunk, or the end. */
   private boolean body(int at, int key, int value) throws IOException {
     position = at;
     if (key == END && value == END) {

@@ -10,7 +10,7 @@ import org.vas.shuffle.mof.SegmentReader;
  * this takes: a call that hangs cannot be ended, but it can be seen.
  */
 public interface SegmentReads extends Closeable {
-  /** A buffer that is to be filled with a segment's next bytes. */
+  /** A buffer and the segment whose next bytes it takes. */
   interface Fill {
     /** Returns the reader of the segment, which nobody else uses between begin and end. */
     SegmentReader reader();

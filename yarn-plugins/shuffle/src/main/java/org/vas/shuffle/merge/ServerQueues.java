@@ -33,7 +33,7 @@ public final class ServerQueues<T> {
       this.line = line;
     }
 
-    /** Returns what is to be done. */
+    /** Returns the work itself, as it was added. */
     public T work() {
       return work;
     }

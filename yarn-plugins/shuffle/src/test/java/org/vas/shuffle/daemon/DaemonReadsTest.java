@@ -54,7 +54,7 @@ class DaemonReadsTest {
     return new BlockingDaemon(job, new JobID("1", 1), ModelDaemon.secret());
   }
 
-  /** A check that takes longer than a call may is no call that hangs as long as it shows progress. */
+  /** The daemon reports progress of a check that outlasts the read timeout: no call hangs then. */
   @Test
   void progressOfALongCheckIsPassedOn() throws IOException {
     job.set("vas.shuffle.read-timeout", "1s");
@@ -183,7 +183,7 @@ class DaemonReadsTest {
     }
   }
 
-  /** A read of a local file that asks for the next one at its end, until that is no longer wanted. */
+  /** A read of a local file; each read starts another when it ends, until the test is over. */
   private static final class Again implements SegmentReads.Fill {
     private final DaemonReads reads;
     private final SegmentFile file;
@@ -197,12 +197,12 @@ class DaemonReadsTest {
 
     @Override
     public SegmentReader reader() {
-      throw new AssertionError("nothing is to be read");
+      throw new AssertionError("a read that refused to begin went on");
     }
 
     @Override
     public byte[] buffer() {
-      throw new AssertionError("nothing is to be read");
+      throw new AssertionError("a read that refused to begin went on");
     }
 
     @Override

@@ -90,7 +90,8 @@ final class FaultPoint {
   }
 
   /**
-   * Acts if this point is meant and reached; returns whether it did.
+   * Causes the fault if the happening and the file are those of this point, and its count is
+   * reached. Returns whether it did.
    * @throws IOException if the action is an error
    */
   boolean at(String happening, String file) throws IOException {
