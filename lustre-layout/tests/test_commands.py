@@ -278,19 +278,26 @@ def test_R7_a_name_that_is_not_utf8_is_shown_by_its_bytes(
 
 
 @pytest.mark.machine
-@pytest.mark.parametrize("osts", [["--osts", "4"], []])
+@pytest.mark.parametrize(
+    ("options", "is_fewer"), [(["--osts", "4"], True), ([], True), (["--pool", "two"], False)]
+)
 def test_R7_put_says_that_it_got_fewer_stripes(
-    osts: list[str],
+    options: list[str],
+    is_fewer: bool,
     tmp_path: Path,
     no_map: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Two OSTs of four are full: whether four or all were asked for."""
+    """Two OSTs of four are full: whether four or all were asked for. A pool may have but two."""
     (tmp_path / "bin").mkdir()
     lfs = tmp_path / "bin/lfs"
-    lines = "".join(f"echo '{n}: lab-OST000{n}_UUID ACTIVE'\n" for n in range(4))
-    lfs.write_text(f"#!/bin/sh\necho OBDS:\n{lines}")
+    osts = "".join(f"echo '{n}: lab-OST000{n}_UUID ACTIVE'\n" for n in range(4))
+    members = "Pool: lab.two\\nlab-OST0000_UUID\\nlab-OST0001_UUID\\n"
+    lfs.write_text(
+        f"#!/bin/sh\ncase $* in\nosts*) echo OBDS:\n{osts};;\n"
+        f"*lab.two*) printf '{members}' ;;\n*) echo lab.two ;;\nesac\n"
+    )
     lfs.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
 
@@ -298,14 +305,16 @@ def test_R7_put_says_that_it_got_fewer_stripes(
         def read(self, path: Path) -> Layout:
             two = decode(vector("c2"))
             assert isinstance(two, Plain)
-            return replace(two, stripe_size=65536)
+            return replace(two, stripe_size=65536, pool=None if is_fewer else "two")
 
     store = TwoOnly("user.lustre.lov")
     monkeypatch.setattr(put_module, "put", partial(ingest.put, store=store))
     (tmp_path / "s").write_bytes(bytes(4 * 65536))
-    words = ["layout", "put", str(tmp_path / "s"), str(tmp_path / "d"), "--split", "64K", *osts]
+    words = ["layout", "put", str(tmp_path / "s"), str(tmp_path / "d"), "--split", "64K", *options]
     assert run_command(words) == 0
-    assert "Lustre made 2 stripes instead of 4" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert ("Lustre made 2 stripes instead of 4" in said) is is_fewer
+    assert ("Lustre made" in said) is is_fewer
 
 
 @pytest.mark.unhurried

@@ -274,7 +274,7 @@ def test_a_directory_put_in_its_place_meanwhile_goes_back(staging: Path) -> None
     store.close()
 
 
-def test_a_memory_that_others_may_write_is_not_used(
+def test_N4_a_memory_that_others_may_write_is_not_used(
     rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     planted = staging / JANITOR.of()

@@ -183,6 +183,31 @@ def test_S5_what_takes_a_directorys_place_while_it_is_opened_stays(
     store.close()
 
 
+def test_S5_what_lies_on_another_file_system_stays(
+    staging: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where something is mounted below a job's directory."""
+    made = quarantine(staging, "bob")
+    (made / "results").mkdir()
+    store = StagingStore(staging)
+    (found,) = store.entries()
+    assert isinstance(found, Quarantined)
+    stat = os.stat
+
+    def mounted(path: str, *, dir_fd: int, follow_symlinks: bool) -> os.stat_result:
+        there = stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+        device = there.st_dev + (path == "results")
+        return os.stat_result((*there[:2], device, *there[3:]))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", mounted)
+        with pytest.raises(VasError, match="results in it lies on another file system"):
+            store.delete(found)
+    assert (made / "results").is_dir()
+    assert not (made / "own").exists()
+    store.close()
+
+
 @as_root
 def test_S5_a_staging_directory_that_others_may_write_is_refused(
     rm: FakeRm, staging: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -47,6 +47,14 @@ final class Forked implements Closeable {
         Map.of(), arguments);
   }
 
+  /** Starts a main class that sees an empty file system mounted: see {@link #maySeeOtherMounts}. */
+  static Forked seeingMemoryAt(Path directory, Class<?> main, String... arguments)
+      throws IOException {
+    String script = "mount -t tmpfs tmpfs \"$1\" && shift && exec \"$@\"";
+    return start(List.of("unshare", "-m", "sh", "-euc", script, "sh", directory.toString()), main,
+        Map.of(), arguments);
+  }
+
   private static Forked start(List<String> before, Class<?> main,
       Map<String, String> environment, String... arguments) throws IOException {
     List<String> command = new ArrayList<>(before);

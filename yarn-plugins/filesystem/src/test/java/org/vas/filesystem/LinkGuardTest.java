@@ -152,6 +152,17 @@ class LinkGuardTest {
         .contains("cyclic loop"));
   }
 
+  /** Everybody could read the file, were it not for the directory that it is in. */
+  @Test
+  void S4_whatOnlyItsOwnerCanGetToIsNotReadThroughALink() throws IOException {
+    Path closed = Files.createDirectory(mount.resolve("carol/closed"));
+    file("carol/closed/open", CAROL, "rw-r--r--");
+    link("bob/to-open", Path.of("../carol/closed/open"), BOB);
+    assertEquals("carol/closed/open", read("bob/to-open"));
+    chmod(closed, "rwx------");
+    refused("bob/to-open", () -> fs.open(path("bob/to-open")));
+  }
+
   /** A daemon goes on with the rest; a job that reads the link fails, and leaves nothing out. */
   @Test
   void S4_aListingShowsALinkThatIsNotFollowedAsALinkOfSomeLength() throws IOException {

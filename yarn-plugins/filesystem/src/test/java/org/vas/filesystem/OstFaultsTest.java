@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,9 +91,35 @@ class OstFaultsTest {
     }
   }
 
+  /** Java's own errors, in a process whose C library speaks German. */
+  @Test
+  void N5_whatJavaSaysInAnotherLanguageIsTurnedBack() throws IOException {
+    try (Forked german = Forked.start(LongName.class,
+        Map.of("LC_ALL", "C.UTF-8", "LANGUAGE", "de"), file.toString())) {
+      String said = german.line();
+      assumeFalse(said.startsWith("File name too long"), "no texts in German here: " + said);
+      assertTrue(said.endsWith("=Optional[ENAMETOOLONG]=Optional[ENAMETOOLONG]"), said);
+    }
+  }
+
+  /** Makes a file whose name is too long; tells what Java says, and which error that is for us. */
+  static final class LongName {
+    private LongName() {}
+
+    public static void main(String[] args) throws IOException {
+      try {
+        Files.createFile(Path.of(args[0] + "x".repeat(256)));
+      } catch (FileSystemException e) {
+        Forked.tell(e.getReason() + "=" + IoErrors.errno(e) + "="
+            + Errno.mentionedIn(e.getMessage()));
+      }
+    }
+  }
+
   @Test
   void N5_aPhraseInAPathIsNoError() {
     assertEquals(Optional.empty(), Errno.mentionedIn("/Disk quota exceeded/x"));
+    assertEquals(Optional.empty(), Errno.in("/x: Disk quota exceeded"));
     assertEquals(Optional.of(Errno.EDQUOT), Errno.mentionedIn("/x: Disk quota exceeded"));
     assertEquals(Optional.of(Errno.EMFILE), Errno.mentionedIn("/x (Too many open files)"));
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,6 +25,7 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -293,6 +295,38 @@ class RenameTest {
     IOException wrong = new ErrnoException(local("b"), "rename from a", Errno.EXDEV);
     assertTrue(wrong.getMessage().contains("project quota"), wrong.getMessage());
     assertTrue(wrong.getMessage().contains("copy and delete"), wrong.getMessage());
+  }
+
+  /** A rename to another file system, which is what this machine has for another project. */
+  @ParameterizedTest
+  @EnumSource
+  void N3_whateverCallFindsOutSaysSoAndLeavesNothing(Answers answers) throws Exception {
+    java.nio.file.Path memory = java.nio.file.Path.of("/dev/shm");
+    assumeTrue(Files.isWritable(memory) && !Files.getFileStore(memory)
+        .equals(Files.getFileStore(TestMount.mount(conf))), "one file system has all");
+    conf.set("vas.lustre.links", "all");
+    java.nio.file.Path elsewhere = Files.createTempDirectory(memory, "vas-rename");
+    try {
+      Files.createSymbolicLink(local("elsewhere"), elsewhere);
+      Files.createFile(local("file"));
+      Files.createDirectory(local("dir"));
+      Path to = new Path("/elsewhere/new");
+      for (Path from : List.of(new Path("/file"), new Path("/dir"))) {
+        assertSaysSo(() -> filesOn(answers).rename(from, to));
+        for (Options.Rename option : Options.Rename.values()) {
+          assertSaysSo(() -> TestMount.fileContext(conf).rename(from, to, option));
+        }
+      }
+      assertEquals(0, elsewhere.toFile().list().length);
+      assertEquals(List.of("dir", "elsewhere", "file"), names());
+    } finally {
+      Files.delete(elsewhere);
+    }
+  }
+
+  private static void assertSaysSo(Executable call) {
+    String said = assertThrows(IOException.class, call).getMessage();
+    assertTrue(said.contains("EXDEV") && said.contains("project quota"), said);
   }
 
   @FunctionalInterface

@@ -125,6 +125,8 @@ class StrangeNamesTest {
       assertEquals(NOT_TEXT, error.getMessage());
     }
     assertThrows(FileNotFoundException.class, () -> fs.open(path("/in/\uFFFD")));
+    Files.createDirectory(in.resolve("\uFFFD"));
+    assertThrows(FileNotFoundException.class, () -> fs.open(path("/in/\uFFFD/x")), "it is text");
   }
 
   @Test

@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.Test;
@@ -63,16 +65,22 @@ class StripedDirectoriesTest {
   }
 
   @Test
-  void N4_anLfsThatNeverEndsIsEnded() throws IOException {
-    Path program = Files.writeString(dir.resolve("lfs"), "#!/bin/sh\nexec sleep 600\n");
+  void N4_anLfsThatNeverEndsIsEnded() throws Exception {
+    Path program = Files.writeString(
+        dir.resolve("lfs"), "#!/bin/sh\necho $$ > " + dir + "/pid\nexec sleep 600\n");
     Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
     StripedDirectories striped =
-        striped(program.toString(), 4, Duration.ofSeconds(1));
+        striped(program.toString(), 4, Duration.ofSeconds(5));
     IOException e =
         assertThrows(IOException.class, () -> striped.make(dir.resolve("shuffle"), 0700));
-    assertTrue(e.getMessage().endsWith("/shuffle: lfs mkdir has not ended after 1 s; see 'lfs"
+    assertTrue(e.getMessage().endsWith("/shuffle: lfs mkdir has not ended after 5 s; see 'lfs"
         + " check mdts', or set vas.lustre.mdt-count to 1"), e::getMessage);
     assertFalse(Files.exists(dir.resolve("shuffle")));
+    long pid = Long.parseLong(Files.readString(dir.resolve("pid")).strip());
+    Optional<ProcessHandle> ended = ProcessHandle.of(pid);
+    if (ended.isPresent()) {
+      ended.get().onExit().get(1, TimeUnit.MINUTES);
+    }
   }
 
   @Test

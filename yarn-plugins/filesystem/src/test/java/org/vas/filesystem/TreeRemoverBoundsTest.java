@@ -115,6 +115,20 @@ class TreeRemoverBoundsTest {
   }
 
   @Test
+  void S5_whatIsMountedBelowStays() throws Exception {
+    assumeTrue(Forked.maySeeOtherMounts(), "run as root: a file system is mounted");
+    Path own = shuffle();
+    Files.createFile(own.resolve("packed.mof"));
+    Path mounted = Files.createDirectory(own.resolve("mounted"));
+    try (Forked process = Forked.seeingMemoryAt(
+        mounted, InAProcess.class, root.toRealPath().toString(), "16")) {
+      assertEquals("1", process.line(), "files removed");
+      assertEquals("mounted lies on another file system", process.line());
+    }
+    assertTrue(Files.exists(mounted));
+  }
+
+  @Test
   void S5_whatAnotherClientRemovesMeanwhileIsGone() throws Exception {
     Path own = shuffle();
     for (String name : new String[] {"attempt_m_0", "directory-estale", "directory-enoent", "unlisted"}) {

@@ -47,6 +47,12 @@ class OutputDiagnosisTest {
     assertEquals(Set.of(), OutputDiagnosis.osts(new IOException("Input/output error")));
   }
 
+  @Test
+  void N5_theNumberCountsWhateverThePathSays() {
+    Path file = Path.of("/x (No space left on device)/y");
+    assertEquals(ONE_OST, OutputDiagnosis.of(new ErrnoException(file, "pread", 5, List.of())));
+  }
+
   static Stream<Arguments> table() {
     return Stream.of(
         Arguments.of(new BadOutputException("x: wrong checksum"), BAD_MAP),
