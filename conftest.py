@@ -73,9 +73,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tells `vas test` how many tests were skipped."""
-    if file := os.environ.get("VAS_SKIPPED_TESTS"):
-        Path(file).write_text(str(len(terminalreporter.stats.get("skipped", []))))
+    """Tells `vas test` how many tests were skipped, and how many passed."""
+    if file := os.environ.get("VAS_COUNTED_TESTS"):
+        counts = (len(terminalreporter.stats.get(kind, [])) for kind in ("skipped", "passed"))
+        Path(file).write_text(" ".join(map(str, counts)))
 
 
 @pytest.fixture

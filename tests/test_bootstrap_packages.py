@@ -77,6 +77,7 @@ def test_only_what_measures_interference_needs_fio(debian: ScriptClone) -> None:
 def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
     debian: ScriptClone,
 ) -> None:
+    debian.lacks("smpirun", "mpiexec.openmpi", "mpiexec.mpich")
     debian.program("smpirun", "#!/bin/sh\n", package="libsimgrid-dev")
     for words in (("demo",), ("a2av", "explain")):
         assert debian.vas(*words).returncode == 0
@@ -99,8 +100,12 @@ def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
                 "apt-get": ["krb5-kdc", "krb5-admin-server", "krb5-user"],
                 "dnf": ["krb5-server", "krb5-workstation"],
             },
-            ("test", "--all"),
+            ("test", "--ci"),
         ),
+        (("krb5kdc",), {"apt-get": ["krb5-kdc"], "dnf": ["krb5-server"]}, ("test", "--slice=1")),
+        (("cpio",), {"apt-get": ["cpio"], "dnf": ["cpio"]}, ("test", "--slice", "1")),
+        (("vagrant",), {"apt-get": ["vagrant"], "dnf": []}, ("test", "--all")),
+        (("smpirun",), {"apt-get": ["libsimgrid-dev"], "dnf": []}, ("test", "--ci")),
         (("nft",), {"apt-get": ["nftables"], "dnf": ["nftables"]}, ("test",)),
         (("promtool",), {"apt-get": ["prometheus"], "dnf": []}, ("test", "--ci")),
         (("promtool",), {"apt-get": ["prometheus"], "dnf": []}, ("test", "--all")),
@@ -118,12 +123,19 @@ def test_only_the_tests_that_run_it_need_a_program_of_tests(
         machine.program(program, "#!/bin/sh\n", package=name)
     others = [("demo",), ("lab", "status"), ("bench", "arms"), ("route", "plan")]
     others += [("test", "--fast"), *([("test",)] if len(words) > 1 else [])]
-    others += [("test", "--ci")] if "krb5kdc" in programs else []
     for other in others:
         assert machine.vas(*other).returncode == 0, other
     assert machine.installed() == []
     assert machine.vas("--yes", *words).returncode == 0
     assert machine.installed() == names
+
+
+@pytest.mark.parametrize("listing", ["--slices", "--list"])
+def test_a_list_of_the_tests_needs_no_program_of_tests(debian: ScriptClone, listing: str) -> None:
+    debian.lacks("mvn", "java", "virsh", "chromium", "fio")
+    assert debian.vas("test", listing).returncode == 0
+    assert debian.installed() == []
+    assert debian.vas("test", "--fast").returncode == 77
 
 
 @pytest.mark.unhurried

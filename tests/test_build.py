@@ -19,7 +19,7 @@ _SOURCES = ("vas", "pyproject.toml", "core/bootstrap", "core/vas_core/packages.t
             "cluster", "lustre-layout/vectors", "yarn-plugins")  # fmt: skip
 # The Python environment is not what is built here: this makes one whose `vas` says yes.
 _PYTHON = """#!/bin/sh
-[ "$2" = venv ] || exit 0
+case " $* " in *" -m venv "*) ;; *) exit 0 ;; esac
 for last; do :; done
 mkdir -p "$last/bin"
 printf '#!/bin/sh\\n' | tee "$last/bin/python" >"$last/bin/vas"

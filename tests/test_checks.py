@@ -84,11 +84,17 @@ def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
     """The file of tests is made here: the project's own conftest.py counts for it, too."""
     file = tmp_path / "test_made.py"
-    file.write_text("import pytest\n\ndef test_one():\n    pytest.skip('lacks it')\n")
+    skips = "import pytest\n\ndef test_one():\n    pytest.skip('lacks it')\n"
+    file.write_text(skips)
     counts = ("-p", "conftest", "-c", str(REPOSITORY / "pyproject.toml"), str(file))
     python = SuiteCheck("made", (sys.executable, "-m", "pytest", "-q", *counts))
     other = SuiteCheck("true", ("true",))
-    assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]
+    nothing, none_of_pytest = run_checks([python, other])
+    assert (nothing.status, nothing.skipped, nothing.ran_nothing) == (0, 1, True)
+    assert (none_of_pytest.skipped, none_of_pytest.ran_nothing) == (None, False)
+    file.write_text(f"{skips}\ndef test_two():\n    pass\n")
+    (some,) = run_checks([python])
+    assert (some.skipped, some.passed, some.ran_nothing) == (1, 1, False)
 
 
 @pytest.mark.unhurried

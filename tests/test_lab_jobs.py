@@ -30,7 +30,10 @@ def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     "program",
-    ["wordcount", pytest.param("terasort", marks=[pytest.mark.long, pytest.mark.nightly])],
+    [
+        pytest.param("wordcount", marks=pytest.mark.long),
+        pytest.param("terasort", marks=[pytest.mark.long, pytest.mark.nightly]),
+    ],
 )
 def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program: str) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "32M", program)

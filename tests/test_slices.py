@@ -11,7 +11,8 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests import slices
+from vas_tests import commands, slices
+from vas_tests.checks import Outcome, SuiteCheck
 from vas_tests.slices import Slice, read_green_runs, read_slices, record_green_run
 
 
@@ -63,12 +64,13 @@ def test_ci_ends_with_one_slice(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_green_run_is_recorded_beside_the_others(tmp_path: Path) -> None:
     page = tmp_path / "evidence/slices.md"
     first, second = read_slices()[:2]
-    record_green_run(second, 61.0, page)
-    record_green_run(first, 600.0, page)
+    record_green_run(second, Outcome(second.check(), 0, 61.0, skipped=3, passed=2), page)
+    record_green_run(first, Outcome(first.check(), 0, 600.0, skipped=0, passed=5), page)
     runs = read_green_runs(page)
     assert list(runs) == [first.name, second.name]
     assert runs[first.name].minutes == 10
     assert runs[second.name].minutes == 1
+    assert (runs[first.name].skipped, runs[second.name].skipped) == (0, 3)
     assert (
         runs[first.name].commit
         == run(["git", "-C", str(REPOSITORY), "rev-parse", "--short=10", "HEAD"]).stdout.strip()
@@ -79,6 +81,20 @@ def test_the_list_names_every_slice(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["test", "--slices"]) == 0
     shown = capsys.readouterr().out
     assert all(part.name in shown for part in read_slices())
+
+
+def test_a_slice_that_skips_all_its_tests_is_not_recorded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run_none(checks: list[SuiteCheck]) -> list[Outcome]:
+        return [Outcome(check, 0, 1.0, skipped=11, passed=0) for check in checks]
+
+    monkeypatch.setattr(commands, "run_checks", run_none)
+    monkeypatch.setattr(commands, "record_green_run", lambda *_: pytest.fail("recorded"))
+    assert run_command(["test", "--slice", "1", "--record"]) == 1
+    shown = capsys.readouterr()
+    assert "nightly, slice 1  skipped" in shown.out
+    assert "--slice 1: every test was skipped" in shown.err
 
 
 @pytest.mark.parametrize("words", [["--slice", "99"], ["--slice", "0"], ["--record"]])

@@ -94,6 +94,7 @@ def test_the_bucket_sort_sorts_with_each_algorithm(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_leaders_send_a_twelfth_of_linears_packets_between_nodes(
     capsys: pytest.CaptureFixture[str],

@@ -7,6 +7,7 @@ of a package into the directory that is all of PATH.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -56,7 +57,8 @@ exit 0
 _INSTALLED = (
     "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
     "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img", "debugfs",
-    "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus",
+    "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus", "vagrant",
+    "cpio", "mpiexec.openmpi", "mpiexec.mpich", "smpirun",
 )  # fmt: skip
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -86,6 +88,7 @@ class ScriptClone:
         for name in _BOOTSTRAP:
             (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, self.clone / name)
+        self._have_files(directory / "files")
         # The lock of a clone whose Hadoop is one empty jar.
         name = "org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar"
         (self.clone / "core/locks/maven.sha256").write_text(f"{EMPTY_SHA256}  {name}\n")
@@ -107,6 +110,15 @@ class ScriptClone:
         directory.mkdir(exist_ok=True)
         (directory / name).write_text(script)
         (directory / name).chmod(0o755)
+
+    def _have_files(self, files: Path) -> None:
+        """Makes every file that packages.tsv looks for, in this directory instead of in /usr."""
+        table = self.clone / "core/vas_core/packages.tsv"
+        text = table.read_text()
+        for name in re.findall(r"file:(/[^\t|]+)", text):
+            (files / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+            (files / name[1:]).touch()
+        table.write_text(text.replace("file:/", f"file:{files}/"))
 
     def python(self, name: str, minor: int, package: str | None = None) -> None:
         self.program(name, PYTHON.replace("{version}", str(minor)), package)

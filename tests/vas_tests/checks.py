@@ -21,8 +21,8 @@ from vas_tests.java_output import failed_output
 # The local repository that ./vas compared with the record, if it did.
 _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
 _LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()
-SKIPPED_VARIABLE = "VAS_SKIPPED_TESTS"
-"""The environment variable that names the file for the number of tests that pytest skipped."""
+COUNTS_VARIABLE = "VAS_COUNTED_TESTS"
+"""The environment variable that names the file for the numbers of tests skipped and passed."""
 MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
@@ -61,13 +61,19 @@ class SuiteCheck:
 class Outcome:
     """How a check ended: its exit status, wall time in seconds, and how many tests it skipped.
 
-    `skipped` is None for what is no test of pytest's.
+    `skipped` and `passed` are None for a check that pytest does not run.
     """
 
     check: SuiteCheck
     status: int
     seconds: float
     skipped: int | None = None
+    passed: int | None = None
+
+    @property
+    def ran_nothing(self) -> bool:
+        """True where every test of the check was skipped, so that it shows nothing."""
+        return self.passed == 0 and self.status == 0
 
 
 def _python(*arguments: str) -> tuple[str, ...]:
@@ -178,10 +184,10 @@ def run_checks(checks: Sequence[SuiteCheck]) -> list[Outcome]:
     )
     with TemporaryDirectory(prefix="vas-checks-") as name, ThreadPoolExecutor(1) as beside:
         directory = Path(name)
-        done = [_run(check, directory / "skipped") for check in others[:first]]
+        done = [_run(check, directory / "counts") for check in others[:first]]
         ran = [beside.submit(_run_beside, check, directory) for check in yielding]
         try:
-            done += [_run(check, directory / "skipped") for check in others[first:]]
+            done += [_run(check, directory / "counts") for check in others[first:]]
         except KeyboardInterrupt:
             beside.shutdown(cancel_futures=True)
             raise
@@ -189,18 +195,18 @@ def run_checks(checks: Sequence[SuiteCheck]) -> list[Outcome]:
     return sorted(done, key=lambda outcome: checks.index(outcome.check))
 
 
-def _run(check: SuiteCheck, skipped: Path) -> Outcome:
-    """Runs a check; pytest writes how many tests it skipped (conftest.py)."""
+def _run(check: SuiteCheck, counts: Path) -> Outcome:
+    """Runs a check; pytest writes how many tests it skipped and passed (conftest.py)."""
     print(f"== {check.name}", flush=True)
-    skipped.unlink(missing_ok=True)
+    counts.unlink(missing_ok=True)
     started, since = time.monotonic(), time.time()
-    environment = _environment() | {SKIPPED_VARIABLE: str(skipped)}
+    environment = _environment() | {COUNTS_VARIABLE: str(counts)}
     run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
     if run.returncode and check.argv[0] == MAVEN[0]:
         for line in failed_output(REPOSITORY / "yarn-plugins", since):
             print(line, flush=True)
-    found = int(skipped.read_text()) if skipped.exists() else None
-    return Outcome(check, run.returncode, time.monotonic() - started, found)
+    counted = map(int, counts.read_text().split()) if counts.exists() else ()
+    return Outcome(check, run.returncode, time.monotonic() - started, *counted)
 
 
 def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:

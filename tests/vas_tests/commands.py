@@ -6,11 +6,12 @@ import shlex
 
 import click
 
-from vas_core.errors import BadInput, ExitStatus
+from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.shown import counted
 from vas_core.table import print_table
 from vas_tests.checks import Extent, Outcome, SuiteCheck, chosen_checks, run_checks
 from vas_tests.slices import (
+    Slice,
     read_green_runs,
     read_slices,
     record_green_run,
@@ -70,7 +71,8 @@ def test(
               ./vas test --slice 3 --record
 
     \f
-    Raises BadInput for --record without --slice, and for a slice that does not exist.
+    Raises BadInput for --record without --slice, and for a slice that does not exist; VasError
+    for --record of a slice whose tests were all skipped.
     """
     if record and number is None:
         raise BadInput("--record: which slice?", hint="add --slice N; --slices lists them")
@@ -84,7 +86,7 @@ def test(
     outcomes = run_checks(chosen)
     failed = _print_outcomes(outcomes)
     if record and number is not None and not failed:
-        record_green_run(slice_of_number(number), outcomes[0].seconds)
+        _record(slice_of_number(number), outcomes[0])
     return ExitStatus.FAILED if failed else ExitStatus.DONE
 
 
@@ -96,12 +98,19 @@ def _checks(extent: Extent, number: int | None) -> list[SuiteCheck]:
     return [*chosen_checks(extent), *turn]
 
 
+def _record(part: Slice, outcome: Outcome) -> None:
+    if outcome.ran_nothing:
+        raise VasError(
+            "every test was skipped, so no green run was recorded",
+            where=f"--slice {part.number}",
+            hint="the reasons are above; ./vas --yes test installs what is missing",
+        )
+    record_green_run(part, outcome)
+
+
 def _print_outcomes(outcomes: list[Outcome]) -> bool:
     """Prints how each check ended; returns whether one failed."""
-    rows = [
-        (o.check.name, "ok" if o.status == 0 else "FAILED", f"{o.seconds:.0f}", o.skipped or "")
-        for o in outcomes
-    ]
+    rows = [(o.check.name, _result(o), f"{o.seconds:.0f}", o.skipped or "") for o in outcomes]
     print_table(("CHECK", "RESULT", "SECONDS", "TESTS SKIPPED"), rows)
     failed = [o for o in outcomes if o.status != 0]
     print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
@@ -110,11 +119,19 @@ def _print_outcomes(outcomes: list[Outcome]) -> bool:
     return bool(failed)
 
 
+def _result(outcome: Outcome) -> str:
+    if outcome.status != 0:
+        return "FAILED"
+    return "skipped" if outcome.ran_nothing else "ok"
+
+
 def _print_slices() -> None:
     green = read_green_runs()
     rows = []
     for part in read_slices():
         run = green.get(part.name)
-        last = (run.date, run.commit, str(run.minutes)) if run else ("never", "", "")
+        last = ("never", "", "", "")
+        if run:
+            last = (run.date, run.commit, str(run.minutes), str(run.skipped or ""))
         rows.append((str(part.number), part.name, *last))
-    print_table(("SLICE", "TESTS OF", "LAST GREEN", "COMMIT", "MINUTES"), rows)
+    print_table(("SLICE", "TESTS OF", "LAST GREEN", "COMMIT", "MINUTES", "SKIPPED"), rows)

@@ -14,7 +14,7 @@ import yaml
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Extent, SuiteCheck
+from vas_tests.checks import Extent, Outcome, SuiteCheck
 
 SLICES = REPOSITORY / "tests/slices.yml"
 GREEN_RUNS = REPOSITORY / "docs/evidence/slices.md"
@@ -24,10 +24,13 @@ _HEAD = """# The last green run of each slice of the nightly tests
 Written by `./vas test --slice N --record`; `./vas test --slices` prints it beside what each slice
 holds. CI runs one slice at each commit: the number of commits modulo the number of slices.
 
-| Slice | Date | Commit | Minutes |
-|---|---|---|---|
+| Slice | Date | Commit | Minutes | Tests skipped |
+|---|---|---|---|---|
 """
-_ROW = re.compile(r"\| (?P<name>.+?) \| (?P<date>\S+) \| (?P<commit>\S+) \| (?P<minutes>\d+) \|")
+_ROW = re.compile(
+    r"\| (?P<name>.+?) \| (?P<date>\S+) \| (?P<commit>\S+)"
+    r" \| (?P<minutes>\d+) \| (?P<skipped>\d+) \|"
+)
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,12 @@ class Slice:
 
 @dataclass(frozen=True)
 class GreenRun:
-    """A run of a slice in which every test passed or was skipped for a reason."""
+    """A run of a slice in which some tests passed, none failed, and `skipped` had no chance to."""
 
     date: str
     commit: str
     minutes: int
+    skipped: int
 
 
 def read_slices() -> list[Slice]:
@@ -87,24 +91,25 @@ def read_green_runs(path: Path = GREEN_RUNS) -> dict[str, GreenRun]:
     """Returns the recorded green run of each slice, by the slice's name."""
     text = path.read_text() if path.exists() else ""
     return {
-        row["name"]: GreenRun(row["date"], row["commit"], int(row["minutes"]))
+        row["name"]: GreenRun(row["date"], row["commit"], int(row["minutes"]), int(row["skipped"]))
         for row in _ROW.finditer(text)
     }
 
 
-def record_green_run(ran: Slice, seconds: float, path: Path = GREEN_RUNS) -> None:
+def record_green_run(ran: Slice, outcome: Outcome, path: Path = GREEN_RUNS) -> None:
     """Writes that the slice was green today at the checked-out commit, in the file of all."""
     runs = read_green_runs(path)
-    minutes = max(1, round(seconds / 60))
+    minutes = max(1, round(outcome.seconds / 60))
     commit = _git("rev-parse", "--short=10", "HEAD")
-    runs[ran.name] = GreenRun(date.today().isoformat(), commit, minutes)
+    today = date.today().isoformat()
+    runs[ran.name] = GreenRun(today, commit, minutes, outcome.skipped or 0)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_HEAD + "".join(_rows(read_slices(), runs)))
 
 
 def _rows(slices: Sequence[Slice], runs: dict[str, GreenRun]) -> list[str]:
     return [
-        f"| {part.name} | {run.date} | {run.commit} | {run.minutes} |\n"
+        f"| {part.name} | {run.date} | {run.commit} | {run.minutes} | {run.skipped} |\n"
         for part in slices
         if (run := runs.get(part.name))
     ]

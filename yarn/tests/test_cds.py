@@ -233,6 +233,7 @@ def test_a_training_run_needs_hadoop_s_examples(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_a_training_run_makes_a_cache_that_jvms_map_and_an_older_jdk_passes_over(
     tmp_path: Path,
