@@ -130,6 +130,7 @@ def test_only_the_tests_that_run_it_need_a_program_of_tests(
     assert machine.installed() == names
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("listing", ["--slices", "--list"])
 def test_a_list_of_the_tests_needs_no_program_of_tests(debian: ScriptClone, listing: str) -> None:
     debian.lacks("mvn", "java", "virsh", "chromium", "fio")
