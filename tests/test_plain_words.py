@@ -8,6 +8,7 @@ import pytest
 
 from vas_tests.plain_words import (
     c_riddles,
+    c_types,
     classes_named_twice,
     java_classes,
     java_riddles,
@@ -15,6 +16,7 @@ from vas_tests.plain_words import (
     python_riddles,
     riddles,
     rust_riddles,
+    rust_types,
 )
 
 pytestmark = pytest.mark.machine
@@ -26,7 +28,26 @@ def test_public_definitions_explain_themselves(suffix: str) -> None:
 
 
 def test_a_public_class_name_stands_in_one_file() -> None:
-    assert classes_named_twice() == {}
+    files = [path for suffix in (".py", ".java", ".rs", ".h") for path in product_files(suffix)]
+    assert classes_named_twice(files) == {}
+
+
+def test_a_class_name_in_two_languages_is_found(tmp_path: Path) -> None:
+    texts = {
+        "a.py": "class Wish:\n    pass\nclass Own:\n    pass\n",
+        "B.java": "class Wish {}\n",
+        "c.rs": "pub struct Wish;\npub enum Plan {}\n",
+        "c_tests.rs": "pub struct Own;\n",
+        "testing/d.rs": "pub struct Own;\n",
+        "e.h": "typedef struct plan *Plan;\n",
+    }
+    (tmp_path / "testing").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert classes_named_twice(tmp_path / name for name in texts) == {
+        "Wish": [tmp_path / name for name in ("a.py", "B.java", "c.rs")],
+        "Plan": [tmp_path / name for name in ("c.rs", "e.h")],
+    }
 
 
 def test_classes_of_java_are_found() -> None:
@@ -35,6 +56,26 @@ def test_classes_of_java_are_found() -> None:
         "  public static final class B {}\n  private record C() {}\n  enum D { E }\n}\n"
     )
     assert java_classes(source) == ["A", "B"]
+
+
+def test_types_of_rust_are_found() -> None:
+    source = (
+        "/// Not a pub struct that counts.\npub struct A;\nstruct B;\n"
+        "#[derive(Debug)]\npub(crate) enum C<T> { Pub(T) }\npub type D = u8;\n"
+        "pub mod inner {\n    pub(in crate::x) trait E {\n        type F;\n    }\n}\n"
+        "#[cfg(test)]\n#[derive(Debug)]\npub struct G(u8);\n"
+        "#[cfg(test)]\nmod tests {\n    pub union H {\n        a: u8,\n    }\n}\n"
+        "pub unsafe trait I {}\n"
+    )
+    assert rust_types(source) == ["A", "C", "D", "E", "I"]
+
+
+def test_types_of_a_c_header_are_found() -> None:
+    source = (
+        "struct a;\nstruct a *a_new(void);\nstruct b {\n    struct a *inner;\n};\n"
+        "enum c { C };\ntypedef struct d *D;\ntypedef int e(struct a *,\n              int);\n"
+    )
+    assert c_types(source) == ["b", "c", "D", "e"]
 
 
 def test_riddles_of_python_are_found(tmp_path: Path) -> None:

@@ -1,14 +1,14 @@
 //! Floods, slow ends and slow disks: who suffers by them, and who does not.
 
 use crate::jobs::{Job, Order};
-use crate::link::{greet, End};
+use crate::link::{greet, LinkRole};
 use crate::names::JobKey;
 use crate::testing::node::{elsewhere_of, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::pace::Pace;
 use crate::random::NONCE;
 use crate::shares::Payer;
 use crate::testing::site::{job, own_uid, JOB};
-use crate::wire::{Message, Refusal, Request, LARGEST_READ, MAC, MAGIC};
+use crate::wire::{Message, RefusalReason, Request, LARGEST_READ, MAC, MAGIC};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -29,7 +29,7 @@ fn a_disk_that_hangs_shows_no_progress() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let refused = node.reducer(SECRET).unwrap().look(HOSTS[0], 0, 0, 0).unwrap_err();
-                assert_eq!(refused.why, Refusal::Unreachable, "{}", refused.text);
+                assert_eq!(refused.why, RefusalReason::Unreachable, "{}", refused.text);
             });
         }
     });
@@ -71,7 +71,7 @@ fn who_proves_slowly_has_no_more_time() {
 fn a_large_message_of_a_stranger_takes_no_memory() {
     let node = Node::start(2);
     let mut stream = TcpStream::connect((HOSTS[0], node.port)).unwrap();
-    greet(&mut stream, End::Asker, String::new()).unwrap();
+    greet(&mut stream, LinkRole::Asker, String::new()).unwrap();
     // The header of an answer of a megabyte, which no asker sends.
     stream.write_all(&[&[0, 16, 0, 0, 5, 0], &[0; 8][..]].concat()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

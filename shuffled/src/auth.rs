@@ -76,8 +76,8 @@ impl Transcript {
     }
 
     /// Returns the key of the tags of this job's messages on this connection.
-    pub fn session(&self, secret: &Secret, job: JobKey) -> Session {
-        Session(Secret::new(self.proof(secret, b"vas-jbs 1 session", job).to_vec()))
+    pub fn session(&self, secret: &Secret, job: JobKey) -> SessionKey {
+        SessionKey(Secret::new(self.proof(secret, b"vas-jbs 1 session", job).to_vec()))
     }
 
     fn proof(&self, secret: &Secret, role: &[u8], job: JobKey) -> [u8; MAC] {
@@ -96,19 +96,19 @@ pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
 /// The direction of a message.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub enum Way {
+pub enum Direction {
     Asked = 1,
     Answered = 2,
 }
 
 /// Makes the tags of one job's messages on one connection.
 #[derive(Debug)]
-pub struct Session(Secret);
+pub struct SessionKey(Secret);
 
-impl Session {
+impl SessionKey {
     /// Returns the tag of a message; `place` counts the tagged messages of the same direction.
-    pub fn tag(&self, way: Way, place: u64, message: &[u8]) -> [u8; TAG] {
-        let whole = self.0.mac(&[&[way as u8], &place.to_be_bytes(), message]);
+    pub fn tag(&self, direction: Direction, place: u64, message: &[u8]) -> [u8; TAG] {
+        let whole = self.0.mac(&[&[direction as u8], &place.to_be_bytes(), message]);
         let mut tag = [0; TAG];
         tag.copy_from_slice(&whole[..TAG]);
         tag
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn a_tag_is_of_one_message_at_one_place() {
         let session = transcript().session(&Secret::new(vec![7]), JOB);
-        let right = session.tag(Way::Asked, 5, b"message");
-        assert_eq!(right, session.tag(Way::Asked, 5, b"message"));
-        assert_ne!(right, session.tag(Way::Asked, 6, b"message"));
-        assert_ne!(right, session.tag(Way::Answered, 5, b"message"));
-        assert_ne!(right, session.tag(Way::Asked, 5, b"messagf"));
+        let right = session.tag(Direction::Asked, 5, b"message");
+        assert_eq!(right, session.tag(Direction::Asked, 5, b"message"));
+        assert_ne!(right, session.tag(Direction::Asked, 6, b"message"));
+        assert_ne!(right, session.tag(Direction::Answered, 5, b"message"));
+        assert_ne!(right, session.tag(Direction::Asked, 5, b"messagf"));
     }
 
     #[test]

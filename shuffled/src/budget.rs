@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// So many bytes and no more.
-pub struct Budget {
+pub struct MemoryBudget {
     shares: Mutex<Shares>,
     freed: Condvar,
     all: u64,
@@ -15,15 +15,15 @@ pub struct Budget {
 
 /// Bytes that are in use until this is dropped.
 pub struct Reserved {
-    budget: Arc<Budget>,
+    budget: Arc<MemoryBudget>,
     payer: Payer,
     bytes: u64,
 }
 
-impl Budget {
-    pub fn new(bytes: u64) -> Arc<Budget> {
+impl MemoryBudget {
+    pub fn new(bytes: u64) -> Arc<MemoryBudget> {
         let shares = Mutex::new(Shares::new(bytes));
-        Arc::new(Budget { shares, freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
+        Arc::new(MemoryBudget { shares, freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
     }
 
     /// Waits until so many bytes are free, and within the shares of job and user; more bytes than
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn no_more_is_in_use_than_there_is() {
-        let budget = Budget::new(10);
+        let budget = MemoryBudget::new(10);
         thread::scope(|scope| {
             for user in 0..8 {
                 let budget = &budget;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn one_user_cannot_hold_all_and_waits_no_longer_than_it_may() {
-        let budget = Budget::new(1000);
+        let budget = MemoryBudget::new(1000);
         let mut held = Vec::new();
         for number in 0..1000 {
             held.extend(budget.reserve(payer(number % 5, 1), 10, Duration::ZERO));

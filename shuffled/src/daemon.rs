@@ -1,7 +1,7 @@
 //! Puts the parts together, and obeys the NodeManager on standard input until that ends.
 
-use crate::budget::Budget;
-use crate::jobs::{parse_order, Jobs, Order, LONGEST_LINE};
+use crate::budget::MemoryBudget;
+use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
 use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -32,7 +32,7 @@ pub fn run(options: &Options) -> io::Result<()> {
     keep_secrets()?;
     allow_descriptors();
     let (metrics, pace) = (Arc::new(Metrics::default()), Pace::default());
-    let (jobs, budget) = (Arc::new(Jobs::default()), Budget::new(options.memory_bytes));
+    let (jobs, budget) = (Arc::new(ServedJobs::default()), MemoryBudget::new(options.memory_bytes));
     let outputs = Arc::new(Outputs::new(&options.local_dirs));
     let reach = Arc::new(Reach::new(options.witnesses.clone()));
     let answers = options.memory_bytes / 4;
@@ -112,7 +112,7 @@ fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
 }
 
-fn obey(input: &mut impl BufRead, jobs: &Jobs, outputs: &Outputs) -> io::Result<()> {
+fn obey(input: &mut impl BufRead, jobs: &ServedJobs, outputs: &Outputs) -> io::Result<()> {
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_no_order_in_any_part() {
-        let (jobs, outputs) = (Jobs::default(), Outputs::new(&["/nowhere"]));
+        let (jobs, outputs) = (ServedJobs::default(), Outputs::new(&["/nowhere"]));
         let right = |number| format!("add application_17_000{number} alice 1000 00ff\n");
         for length in [LONGEST_LINE - 5, LONGEST_LINE, LONGEST_LINE + 1, LONGEST_LINE + 2, 5 * LONGEST_LINE] {
             let text = format!("{}{}{}{}", right(1), "x".repeat(length), right(2), right(3));

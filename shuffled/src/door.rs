@@ -54,7 +54,7 @@ struct Entry<P> {
 }
 
 /// The place of one connection, until this is dropped.
-pub struct Guest<P: Copy + Eq + Hash> {
+pub struct Admission<P: Copy + Eq + Hash> {
     door: Arc<Door<P>>,
     number: u64,
 }
@@ -66,7 +66,7 @@ impl<P: Copy + Eq + Hash> Door<P> {
     }
 
     /// Takes a new connection, and ends older unproven ones where there are too many.
-    pub fn enter(self: &Arc<Self>, peer: P, stream: Arc<dyn Shut>) -> Guest<P> {
+    pub fn enter(self: &Arc<Self>, peer: P, stream: Arc<dyn Shut>) -> Admission<P> {
         let mut state = self.lock();
         if state.count(|entry| !entry.is_proven() && entry.peer == peer) >= self.limits.unproven_of_one {
             state.end_unproven(peer);
@@ -79,7 +79,7 @@ impl<P: Copy + Eq + Hash> Door<P> {
         state.arrivals += 1;
         let number = state.arrivals;
         state.entries.insert(number, Entry { peer, jobs: BTreeSet::new(), stream });
-        Guest { door: Arc::clone(self), number }
+        Admission { door: Arc::clone(self), number }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {
@@ -87,7 +87,7 @@ impl<P: Copy + Eq + Hash> Door<P> {
     }
 }
 
-impl<P: Copy + Eq + Hash> Guest<P> {
+impl<P: Copy + Eq + Hash> Admission<P> {
     /// Counts the connection as one that proved these jobs, and no others any more. False if it was
     /// ended before or by that.
     pub fn proved(&self, jobs: BTreeSet<JobKey>) -> bool {
@@ -110,7 +110,7 @@ impl<P: Copy + Eq + Hash> Guest<P> {
     }
 }
 
-impl<P: Copy + Eq + Hash> Drop for Guest<P> {
+impl<P: Copy + Eq + Hash> Drop for Admission<P> {
     fn drop(&mut self) {
         self.door.lock().entries.remove(&self.number);
     }

@@ -13,19 +13,19 @@ impl Shut for Wire {
 }
 
 struct Connection {
-    guest: Guest<u32>,
+    admission: Admission<u32>,
     wire: Arc<Wire>,
 }
 
 impl Connection {
     fn of(door: &Arc<Door<u32>>, peer: u32) -> Connection {
         let wire = Arc::new(Wire::default());
-        Connection { guest: door.enter(peer, Arc::clone(&wire) as Arc<dyn Shut>), wire }
+        Connection { admission: door.enter(peer, Arc::clone(&wire) as Arc<dyn Shut>), wire }
     }
 
     fn proven(door: &Arc<Door<u32>>, peer: u32, jobs: &[u32]) -> Connection {
         let connection = Connection::of(door, peer);
-        connection.guest.proved(jobs.iter().map(|job| key(*job)).collect());
+        connection.admission.proved(jobs.iter().map(|job| key(*job)).collect());
         connection
     }
 
@@ -48,8 +48,9 @@ fn the_oldest_unproven_connection_of_a_peer_ends_first() {
     let other = Connection::of(&door, 2);
     let flood: Vec<_> = (0..12).map(|_| Connection::of(&door, 1)).collect();
     assert_eq!(open(&flood), [7, 8, 9, 10, 11]);
-    assert!(other.is_open() && other.guest.proved(BTreeSet::from([key(1)])));
-    assert!(!flood[0].guest.proved(BTreeSet::from([key(1)])) && flood[11].guest.proved(BTreeSet::from([key(1)])));
+    assert!(other.is_open() && other.admission.proved(BTreeSet::from([key(1)])));
+    assert!(!flood[0].admission.proved(BTreeSet::from([key(1)])));
+    assert!(flood[11].admission.proved(BTreeSet::from([key(1)])));
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn a_flood_of_many_peers_ends_its_own_and_leaves_proven_ones_alone() {
     assert_eq!(open(&flood).len(), 19);
     assert_eq!(open(&proven).len(), 30);
     // One more proven connection ends one of the same kind, and none of a peer with fewer.
-    assert!(alone.guest.proved(BTreeSet::from([key(1)])));
+    assert!(alone.admission.proved(BTreeSet::from([key(1)])));
     assert_eq!(open(&proven).len(), 29);
 }
 

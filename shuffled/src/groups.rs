@@ -22,7 +22,7 @@ pub struct Range<T> {
 }
 
 /// The waiting requests of one device; `J` names a job, `K` a file of it.
-pub struct Groups<J, K, T> {
+pub struct ReadGroups<J, K, T> {
     jobs: HashMap<J, Line<K, T>>,
     turns: VecDeque<J>,
     arrivals: u64,
@@ -35,13 +35,13 @@ struct Line<K, T> {
     credit: i128,
 }
 
-impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Default for Groups<J, K, T> {
+impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Default for ReadGroups<J, K, T> {
     fn default() -> Self {
-        Groups { jobs: HashMap::new(), turns: VecDeque::new(), arrivals: 0 }
+        ReadGroups { jobs: HashMap::new(), turns: VecDeque::new(), arrivals: 0 }
     }
 }
 
-impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Groups<J, K, T> {
+impl<J: Hash + Eq + Clone, K: Ord + Clone, T> ReadGroups<J, K, T> {
     /// Takes one more request.
     pub fn add(&mut self, job: J, file: K, range: Range<T>) {
         self.arrivals += 1;
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn adjacent_requests_are_one_read_in_order_of_offset() {
-        let mut groups = Groups::default();
+        let mut groups = ReadGroups::default();
         for (offset, ticket) in [(200, 3), (0, 1), (100, 2), (500, 4)] {
             groups.add(0, "a", range(offset, 100, ticket));
         }
@@ -135,7 +135,7 @@ mod tests {
     fn every_request_is_served_once_in_bounded_reads() {
         let mut random = Random::new(7);
         for _ in 0..300 {
-            let mut groups = Groups::default();
+            let mut groups = ReadGroups::default();
             let (mut added, mut served) = (0, Vec::new());
             for _ in 0..random.below(200) {
                 if random.below(3) > 0 {
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    fn take(groups: &mut Groups<u64, u64, u32>, served: &mut Vec<u32>) -> bool {
+    fn take(groups: &mut ReadGroups<u64, u64, u32>, served: &mut Vec<u32>) -> bool {
         let read = groups.take();
         if let (Some(first), Some(last)) = (read.first(), read.last()) {
             assert!(read.len() == 1 || last.offset + last.length - first.offset <= LONGEST_JOIN);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn no_file_waits_longer_than_one_turn_of_all_others() {
-        let mut groups = Groups::default();
+        let mut groups = ReadGroups::default();
         for number in 0..100 {
             groups.add(0, "large", range(number * 1000, 10, 0));
         }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn jobs_share_a_device_by_bytes_and_not_by_files_or_requests() {
-        let mut groups = Groups::default();
+        let mut groups = ReadGroups::default();
         for number in 0..2000 {
             // Job 0 asks for small pieces of very many files, job 1 for whole ones of one file.
             groups.add(0, number, range(0, 100, 0));
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn after_a_very_large_look_others_have_their_turn() {
-        let mut groups = Groups::default();
+        let mut groups = ReadGroups::default();
         groups.add(0, 0, range(0, 1 << 34, 0));
         groups.add(0, 1, range(0, 1 << 34, 0));
         (0..1000).for_each(|number| groups.add(1, number, range(0, 1 << 20, 1)));

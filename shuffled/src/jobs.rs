@@ -76,9 +76,9 @@ fn hexadecimal(text: &str) -> Option<Secret> {
 
 /// The jobs that are served now.
 #[derive(Default)]
-pub struct Jobs(RwLock<HashMap<JobKey, Arc<Job>>>);
+pub struct ServedJobs(RwLock<HashMap<JobKey, Arc<Job>>>);
 
-impl Jobs {
+impl ServedJobs {
     /// Carries out an order. Of a job that is known already the newer order counts.
     pub fn obey(&self, order: Order) -> Result<(), &'static str> {
         let mut jobs = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_removed_is_not_served() {
-        let jobs = Jobs::default();
+        let jobs = ServedJobs::default();
         jobs.obey(parse_order("add application_17_0002 alice 1000 00").unwrap()).unwrap();
         let key = JobKey { cluster: 17, number: 2 };
         assert_eq!(jobs.get(key).unwrap().user, "alice");

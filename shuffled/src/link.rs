@@ -1,8 +1,8 @@
 //! One end of a connection: the greeting, and messages with their tags.
 
-use crate::auth::{is_equal, Session, Transcript, Way};
+use crate::auth::{is_equal, Direction, SessionKey, Transcript};
 use crate::random::{nonce, NONCE};
-use crate::wire::{Accept, Header, Malformed, Message, HEADER, MAGIC, TAG};
+use crate::wire::{Accept, Malformed, Message, MessageHeader, HEADER, MAGIC, TAG};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The end of a connection: the one that connected, or the one that listened.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum LinkRole {
     Asker,
     Answerer,
 }
@@ -74,7 +74,7 @@ where
 }
 
 /// Sends and reads the greeting; returns what both ends' proofs are about.
-pub fn greet(stream: &mut (impl Read + Write), end: End, ends: String) -> io::Result<Transcript> {
+pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> io::Result<Transcript> {
     let ours = nonce()?;
     stream.write_all(&[MAGIC.as_slice(), &ours].concat())?;
     let mut magic = [0; MAGIC.len()];
@@ -84,13 +84,13 @@ pub fn greet(stream: &mut (impl Read + Write), end: End, ends: String) -> io::Re
         return Err(malformed(Malformed("not a daemon of this protocol")));
     }
     stream.read_exact(&mut theirs)?;
-    let (asker, answerer) = if end == End::Asker { (ours, theirs) } else { (theirs, ours) };
+    let (asker, answerer) = if role == LinkRole::Asker { (ours, theirs) } else { (theirs, ours) };
     Ok(Transcript { asker, answerer, ends })
 }
 
 /// A message as it came, its tag not looked at.
 pub struct Received {
-    pub header: Header,
+    pub header: MessageHeader,
     pub message: Message,
     bytes: Vec<u8>,
     tag: Option<[u8; TAG]>,
@@ -100,7 +100,7 @@ pub struct Received {
 pub fn receive(stream: &mut impl Read, accept: Accept) -> io::Result<Received> {
     let mut head = [0; HEADER];
     stream.read_exact(&mut head)?;
-    let header = Header::decode(&head).map_err(malformed)?;
+    let header = MessageHeader::decode(&head).map_err(malformed)?;
     header.check(accept).map_err(malformed)?;
     let mut bytes = vec![0; HEADER + header.length as usize];
     bytes[..HEADER].copy_from_slice(&head);
@@ -118,18 +118,18 @@ pub fn receive(stream: &mut impl Read, accept: Accept) -> io::Result<Received> {
 
 impl Received {
     /// Checks the tag: of this session, and at this place among the tagged messages of its way.
-    pub fn verify(&self, session: &Session, way: Way, place: u64) -> io::Result<()> {
+    pub fn verify(&self, session: &SessionKey, direction: Direction, place: u64) -> io::Result<()> {
         match self.tag {
-            Some(tag) if is_equal(&tag, &session.tag(way, place, &self.bytes)) => Ok(()),
+            Some(tag) if is_equal(&tag, &session.tag(direction, place, &self.bytes)) => Ok(()),
             _ => Err(malformed(Malformed("a message with a wrong tag"))),
         }
     }
 }
 
 /// Returns a message's bytes with its tag behind them.
-pub fn sealed(message: &Message, id: u64, session: &Session, way: Way, place: u64) -> Vec<u8> {
+pub fn sealed(message: &Message, id: u64, session: &SessionKey, direction: Direction, place: u64) -> Vec<u8> {
     let mut bytes = message.encode(id, true);
-    let tag = session.tag(way, place, &bytes);
+    let tag = session.tag(direction, place, &bytes);
     bytes.extend(tag);
     bytes
 }
@@ -143,21 +143,21 @@ mod tests {
     use super::*;
     use crate::auth::Secret;
     use crate::names::JobKey;
-    use crate::wire::{Refusal, Refused};
+    use crate::wire::{RefusalReason, Refused};
 
     #[test]
     fn no_bit_of_a_message_or_its_tag_can_be_changed() {
         let transcript = Transcript { asker: [1; NONCE], answerer: [2; NONCE], ends: String::new() };
         let session = transcript.session(&Secret::new(vec![7; 8]), JobKey { cluster: 1, number: 2 });
-        let message = Message::Refused(Refused::new(Refusal::Gone, "a line"));
-        let right = sealed(&message, 3, &session, Way::Answered, 4);
-        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Way::Answered, 4).is_ok());
-        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Way::Answered, 5).is_err());
+        let message = Message::Refused(Refused::new(RefusalReason::Gone, "a line"));
+        let right = sealed(&message, 3, &session, Direction::Answered, 4);
+        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Direction::Answered, 4).is_ok());
+        assert!(receive(&mut &right[..], Accept::Answers).unwrap().verify(&session, Direction::Answered, 5).is_err());
         for bit in 0..8 * right.len() {
             let mut wrong = right.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
             let got = receive(&mut &wrong[..], Accept::Answers);
-            let result = got.and_then(|got| got.verify(&session, Way::Answered, 4));
+            let result = got.and_then(|got| got.verify(&session, Direction::Answered, 4));
             assert!(result.is_err(), "bit {bit}");
         }
     }

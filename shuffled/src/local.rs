@@ -1,17 +1,17 @@
 //! Reducers of this node: a Unix socket in each local directory, one request at a time on a connection.
 
 use crate::auth::{is_equal, Transcript};
-use crate::budget::{Budget, Reserved};
-use crate::door::{Door, Guest, Limits};
-use crate::jobs::{Job, Jobs};
-use crate::link::{greet, malformed, receive, End, Until};
+use crate::budget::{MemoryBudget, Reserved};
+use crate::door::{Admission, Door, Limits};
+use crate::jobs::{Job, ServedJobs};
+use crate::link::{greet, malformed, receive, LinkRole, Until};
 use crate::metrics::Metrics;
 use crate::names::JobKey;
 use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::sockets::wait_after;
 use crate::supplier::STACK;
-use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request};
+use crate::wire::{Accept, Ask, Malformed, Message, RefusalReason, Refused, Request};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -32,9 +32,9 @@ const USUAL_CHECKSUMS: u64 = 32 << 10;
 
 /// The part of the daemon that reducers talk to.
 pub struct Local {
-    jobs: Arc<Jobs>,
+    jobs: Arc<ServedJobs>,
     peers: Arc<Peers>,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryBudget>,
     metrics: Arc<Metrics>,
     pace: Pace,
     door: Arc<Door<u32>>,
@@ -42,7 +42,7 @@ pub struct Local {
 
 impl Local {
     pub fn new(
-        jobs: Arc<Jobs>, peers: Arc<Peers>, budget: Arc<Budget>, metrics: Arc<Metrics>, pace: Pace,
+        jobs: Arc<ServedJobs>, peers: Arc<Peers>, budget: Arc<MemoryBudget>, metrics: Arc<Metrics>, pace: Pace,
     ) -> Arc<Local> {
         Arc::new(Local { jobs, peers, budget, metrics, pace, door: Door::new(LIMITS) })
     }
@@ -59,11 +59,11 @@ impl Local {
             };
             let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else { continue };
             let (uid, stream) = (peer.uid.as_raw(), Arc::new(stream));
-            let guest = self.door.enter(uid, Arc::clone(&stream) as _);
+            let admission = self.door.enter(uid, Arc::clone(&stream) as _);
             let local = Arc::clone(self);
             local.metrics.reducers.add(1);
             let spawned = thread::Builder::new().name("reducer".to_owned()).stack_size(STACK).spawn(move || {
-                let _ = local.serve(&stream, &guest, uid);
+                let _ = local.serve(&stream, &admission, uid);
                 local.metrics.reducers.subtract(1);
             });
             if spawned.is_err() {
@@ -72,11 +72,11 @@ impl Local {
         }
     }
 
-    fn serve(&self, stream: &UnixStream, guest: &Guest<u32>, uid: u32) -> io::Result<()> {
+    fn serve(&self, stream: &UnixStream, admission: &Admission<u32>, uid: u32) -> io::Result<()> {
         let mut early = Until { stream, end: Instant::now() + self.pace.proof };
-        let transcript = greet(&mut early, End::Answerer, String::new())?;
+        let transcript = greet(&mut early, LinkRole::Answerer, String::new())?;
         let Some(job) = self.authenticated(&mut early, &transcript, uid)? else { return Ok(()) };
-        if !guest.proved(BTreeSet::from([job.key])) {
+        if !admission.proved(BTreeSet::from([job.key])) {
             return Ok(());
         }
         // A reducer is silent while reduce() works; its end closes the socket. The secret lives no longer
@@ -114,7 +114,7 @@ impl Local {
             }
             Err(text) => {
                 self.metrics.refusals.add(1);
-                (Message::Refused(Refused::new(Refusal::NotAllowed, text)), None)
+                (Message::Refused(Refused::new(RefusalReason::NotAllowed, text)), None)
             }
         };
         early.write_all(&message.encode(received.header.id, false))?;
@@ -140,9 +140,11 @@ impl Local {
         };
         let Some(job) = job.upgrade() else { return Err(malformed(Malformed("the job is over, or has other words"))) };
         let mut progress = || send(Message::Working, &[]).is_ok();
-        let full = || Refused::new(Refusal::Here, "this node's daemon has no memory left for this job or its user");
+        let full = || {
+            Refused::new(RefusalReason::Here, "this node's daemon has no memory left for this job or its user")
+        };
         if matches!(request.ask, Ask::Look { sealed: true, .. }) && !self.peers.transports.is_sealed() {
-            return send(Message::Refused(Refused::new(Refusal::TooMuch, PLAIN)), &[]);
+            return send(Message::Refused(Refused::new(RefusalReason::TooMuch, PLAIN)), &[]);
         }
         let bytes = match request.ask {
             Ask::Look { hold, .. } => u64::from(hold) + USUAL_CHECKSUMS,

@@ -2,7 +2,7 @@
 
 use crate::outputs::{damaged, refused_by, Output};
 use crate::index::Part;
-use crate::wire::{Looked, Refusal, Refused, CHECKSUM_BYTES, MOST_CHECKSUMS};
+use crate::wire::{LookAnswer, RefusalReason, Refused, CHECKSUM_BYTES, MOST_CHECKSUMS};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const IFILE_CHECKSUM: u64 = 4;
 const EMPTY: u64 = 2;
 
 /// A look that is under way.
-pub struct Look {
+pub struct SegmentLook {
     output: Arc<Output>,
     partition: u32,
     part: Part,
@@ -27,23 +27,24 @@ pub struct Look {
     tail: Vec<u8>,
 }
 
-impl Look {
+impl SegmentLook {
     /// Begins a look, of which nothing is read yet. A segment without a record has no checksums:
     /// nothing of it is read by anybody.
     ///
     /// The bytes come along if there are at most `hold`; `verify` is whether IFile's checksum counts.
-    pub fn new(output: Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<Look, Refused> {
+    pub fn new(output: Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<SegmentLook, Refused> {
         let mut part = output.part(partition)?;
         if part.raw_bytes <= EMPTY {
             part.stored_bytes = 0;
         }
         if part.stored_bytes.div_ceil(CHECKSUM_BYTES) > u64::from(MOST_CHECKSUMS) {
             let why = format!("{}: a segment of {} bytes is larger than 16 GiB", output.name, part.stored_bytes);
-            return Err(Refused::new(Refusal::TooMuch, why));
+            return Err(Refused::new(RefusalReason::TooMuch, why));
         }
         let keep = part.stored_bytes <= u64::from(hold);
         let whole = crc32fast::Hasher::new();
-        Ok(Look { output, partition, part, verify, keep, done: 0, sums: vec![], held: vec![], whole, tail: vec![] })
+        let (sums, held, tail) = (vec![], vec![], vec![]);
+        Ok(SegmentLook { output, partition, part, verify, keep, done: 0, sums, held, whole, tail })
     }
 
     /// Returns the bytes of memory that the answer takes.
@@ -80,21 +81,21 @@ impl Look {
     }
 
     /// Returns the answer, when all steps are done.
-    pub fn finish(self) -> Result<Looked, Refused> {
+    pub fn finish(self) -> Result<LookAnswer, Refused> {
         let Part { stored_bytes, raw_bytes, .. } = self.part;
         let is_right = stored_bytes == 0 || self.tail == self.whole.finalize().to_be_bytes();
         if self.verify && !is_right {
             let why = format!("partition {} has a wrong IFile checksum", self.partition);
             return Err(damaged(self.output.name, &why));
         }
-        Ok(Looked { stored_bytes, raw_bytes, checksums: self.sums, held: self.held })
+        Ok(LookAnswer { stored_bytes, raw_bytes, checksums: self.sums, held: self.held })
     }
 }
 
 /// Looks at a segment in one go.
 #[cfg(test)]
-pub fn look(output: &Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<Looked, Refused> {
-    let mut look = Look::new(Arc::clone(output), partition, hold, verify)?;
+pub fn look(output: &Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<LookAnswer, Refused> {
+    let mut look = SegmentLook::new(Arc::clone(output), partition, hold, verify)?;
     while !look.step(&|| {})? {}
     look.finish()
 }

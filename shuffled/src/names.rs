@@ -38,13 +38,13 @@ impl fmt::Display for JobKey {
 
 /// One attempt of a map of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MapAttempt {
+pub struct MapAttemptId {
     pub job: JobKey,
     pub map: u32,
     pub attempt: u32,
 }
 
-impl fmt::Display for MapAttempt {
+impl fmt::Display for MapAttemptId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let JobKey { cluster, number } = self.job;
         write!(out, "attempt_{cluster}_{number:04}_m_{:06}_{}", self.map, self.attempt)
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn an_attempt_is_named_as_hadoop_names_it() {
         let job = JobKey { cluster: 5, number: 12 };
-        let attempt = MapAttempt { job, map: 3, attempt: 1000 };
+        let attempt = MapAttemptId { job, map: 3, attempt: 1000 };
         assert_eq!(attempt.to_string(), "attempt_5_0012_m_000003_1000");
     }
 }

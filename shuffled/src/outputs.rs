@@ -3,9 +3,9 @@
 
 use crate::index::{self, Index, Part};
 use crate::jobs::Job;
-use crate::names::{JobKey, MapAttempt};
+use crate::names::{JobKey, MapAttemptId};
 use crate::shares::{Payer, Shares};
-use crate::wire::{Refusal, Refused};
+use crate::wire::{RefusalReason, Refused};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -24,7 +24,7 @@ const HANGING: Duration = Duration::from_secs(5);
 const MOST_HANGING: usize = 2;
 /// One map's output, open.
 pub struct Output {
-    pub name: MapAttempt,
+    pub name: MapAttemptId,
     pub file: File,
     /// The device that the file is on, as the kernel numbers them.
     pub device: u64,
@@ -53,7 +53,7 @@ struct Call<'a> {
 
 #[derive(Default)]
 struct Cache {
-    outputs: HashMap<MapAttempt, (Arc<Output>, u64)>,
+    outputs: HashMap<MapAttemptId, (Arc<Output>, u64)>,
     uses: u64,
 }
 
@@ -89,7 +89,7 @@ impl Outputs {
     }
 
     /// Returns an attempt's output.
-    pub fn get(&self, job: &Job, name: MapAttempt) -> Result<Arc<Output>, Refused> {
+    pub fn get(&self, job: &Job, name: MapAttemptId) -> Result<Arc<Output>, Refused> {
         if let Some(output) = self.cache().get(name) {
             return Ok(output);
         }
@@ -99,7 +99,7 @@ impl Outputs {
     }
 
     /// Closes an output that turned out to be damaged, or all of a job that is over.
-    pub fn forget(&self, which: impl Fn(MapAttempt) -> bool) {
+    pub fn forget(&self, which: impl Fn(MapAttemptId) -> bool) {
         self.cache().outputs.retain(|name, _| !which(*name));
     }
 
@@ -133,7 +133,7 @@ impl Outputs {
         }
     }
 
-    fn open(&self, job: &Job, name: MapAttempt) -> Result<Output, Refused> {
+    fn open(&self, job: &Job, name: MapAttemptId) -> Result<Output, Refused> {
         let index = self.find(job, name, "file.out.index")?;
         let file = self.find(job, name, "file.out")?;
         let sick = |error: io::Error| refused_by(error, name);
@@ -141,7 +141,8 @@ impl Outputs {
         if index_bytes > index::LARGEST {
             return Err(damaged(name, "its index is larger than any job's"));
         }
-        let busy = || Refused::new(Refusal::Busy, format!("{name}: too many outputs of its job or user are open"));
+        let busy =
+            || Refused::new(RefusalReason::Busy, format!("{name}: too many outputs of its job or user are open"));
         let place = self.place(job.payer(), index_bytes).ok_or_else(busy)?;
         let mut content = vec![0; index_bytes as usize];
         index.read_exact_at(&mut content, 0).map_err(sick)?;
@@ -152,7 +153,7 @@ impl Outputs {
 
     // Index and data may be on two disks: Hadoop chooses one for each file. A disk that fails hides
     // nothing of the others.
-    fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<File, Refused> {
+    fn find(&self, job: &Job, name: MapAttemptId, file: &str) -> Result<File, Refused> {
         let mut trouble = None;
         for directory in &self.local_dirs {
             match directory.find(job, name, file) {
@@ -161,7 +162,7 @@ impl Outputs {
                 Err(refused) => drop(trouble.get_or_insert(refused)),
             }
         }
-        let gone = || Refused::new(Refusal::Gone, format!("{name}: no {file} in any local directory"));
+        let gone = || Refused::new(RefusalReason::Gone, format!("{name}: no {file} in any local directory"));
         Err(trouble.unwrap_or_else(gone))
     }
 }
@@ -171,11 +172,11 @@ impl LocalDir {
         LocalDir { path: path.to_owned(), under_way: Mutex::default() }
     }
 
-    fn find(&self, job: &Job, name: MapAttempt, file: &str) -> Result<Option<File>, Refused> {
+    fn find(&self, job: &Job, name: MapAttemptId, file: &str) -> Result<Option<File>, Refused> {
         let path = self.path.display();
         let here = |refused: Refused| Refused { text: format!("{} in {path}", refused.text), ..refused };
         let Some(_call) = self.begin() else {
-            return Err(here(Refused::new(Refusal::Sick, format!("{name}: the disk does not answer"))));
+            return Err(here(Refused::new(RefusalReason::Sick, format!("{name}: the disk does not answer"))));
         };
         match open_below(&self.path, job, &format!("output/{name}/{file}")) {
             Ok(found) => owned(found, job, name).map(|found| Some(File::from(found))),
@@ -217,34 +218,34 @@ fn beneath(directory: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result
     rustix::fs::openat2(directory, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
 }
 
-fn owned(file: OwnedFd, job: &Job, name: MapAttempt) -> Result<OwnedFd, Refused> {
+fn owned(file: OwnedFd, job: &Job, name: MapAttemptId) -> Result<OwnedFd, Refused> {
     let stat = rustix::fs::fstat(file.as_fd()).map_err(|error| refused_by(error.into(), name))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Refused::new(Refusal::Gone, format!("{name}: not a regular file")));
+        return Err(Refused::new(RefusalReason::Gone, format!("{name}: not a regular file")));
     }
     if stat.st_uid != job.uid {
-        return Err(Refused::new(Refusal::Gone, format!("{name}: not its user's file")));
+        return Err(Refused::new(RefusalReason::Gone, format!("{name}: not its user's file")));
     }
     Ok(file)
 }
 
-pub fn damaged(name: MapAttempt, why: &str) -> Refused {
-    Refused::new(Refusal::Damaged, format!("{name}: {why}"))
+pub fn damaged(name: MapAttemptId, why: &str) -> Refused {
+    Refused::new(RefusalReason::Damaged, format!("{name}: {why}"))
 }
 
 /// Returns who is to blame for an error: a disk that fails, the output that is away, or its links.
-pub fn refused_by(error: io::Error, name: MapAttempt) -> Refused {
+pub fn refused_by(error: io::Error, name: MapAttemptId) -> Refused {
     use rustix::io::Errno;
     let why = match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => Refusal::Gone,
-        Some(_) => Refusal::Sick,
-        None => Refusal::Damaged,
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => RefusalReason::Gone,
+        Some(_) => RefusalReason::Sick,
+        None => RefusalReason::Damaged,
     };
     Refused::new(why, format!("{name}: {error}"))
 }
 
 impl Cache {
-    fn get(&mut self, name: MapAttempt) -> Option<Arc<Output>> {
+    fn get(&mut self, name: MapAttemptId) -> Option<Arc<Output>> {
         self.uses += 1;
         let (output, used) = self.outputs.get_mut(&name)?;
         *used = self.uses;

@@ -9,7 +9,7 @@ fn outputs(site: &Site) -> Outputs {
     Outputs::new(&site.local_dirs())
 }
 
-fn why(outputs: &Outputs, uid: u32) -> Refusal {
+fn why(outputs: &Outputs, uid: u32) -> RefusalReason {
     match outputs.get(&job(b"s", uid), attempt(0)).and_then(|output| look(&output, 0, 0, true)) {
         Ok(looked) => panic!("{looked:?}"),
         Err(refused) => refused.why,
@@ -27,7 +27,7 @@ fn a_look_tells_sizes_and_the_checksum_of_each_block() {
     assert_eq!(large.checksums, expected);
     assert_eq!(look(&output, 1, 1000, true).unwrap().stored_bytes, 0);
     assert_eq!(look(&output, 2, 1000, true).unwrap().held, stored[2]);
-    assert_eq!(look(&output, 3, 1000, true).unwrap_err().why, Refusal::Damaged);
+    assert_eq!(look(&output, 3, 1000, true).unwrap_err().why, RefusalReason::Damaged);
 }
 
 #[test]
@@ -40,10 +40,10 @@ fn a_flipped_bit_is_found_wherever_it_is() {
         let mut wrong = right.clone();
         wrong[at] ^= 4;
         fs::write(&file, wrong).unwrap();
-        assert_eq!(why(&outputs(&site), own_uid()), Refusal::Damaged, "byte {at}");
+        assert_eq!(why(&outputs(&site), own_uid()), RefusalReason::Damaged, "byte {at}");
     }
     fs::write(&file, &right[..100_000]).unwrap();
-    assert_eq!(why(&outputs(&site), own_uid()), Refusal::Damaged, "a short file");
+    assert_eq!(why(&outputs(&site), own_uid()), RefusalReason::Damaged, "a short file");
 }
 
 #[test]
@@ -56,14 +56,14 @@ fn an_encrypted_segment_is_left_to_the_job() {
     fs::write(&file, bytes).unwrap();
     let output = outputs(&site).get(&job(b"s", own_uid()), attempt(0)).unwrap();
     assert_eq!(look(&output, 0, 2000, false).unwrap().held[0], 6);
-    assert_eq!(look(&output, 0, 2000, true).unwrap_err().why, Refusal::Damaged);
+    assert_eq!(look(&output, 0, 2000, true).unwrap_err().why, RefusalReason::Damaged);
 }
 
 #[test]
 fn only_a_file_of_the_jobs_user_is_opened() {
     let site = Site::new();
     site.write(0, &[vec![7; 1000]]);
-    assert_eq!(why(&outputs(&site), own_uid() + 1), Refusal::Gone);
+    assert_eq!(why(&outputs(&site), own_uid() + 1), RefusalReason::Gone);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn no_link_leads_out_of_the_applications_directory() {
     for place in [output.join("file.out"), output, application] {
         fs::rename(&place, &elsewhere).unwrap();
         symlink(&elsewhere, &place).unwrap();
-        assert_eq!(why(&outputs(&site), own_uid()), Refusal::Gone, "{}", place.display());
+        assert_eq!(why(&outputs(&site), own_uid()), RefusalReason::Gone, "{}", place.display());
         fs::remove_file(&place).unwrap();
         fs::rename(&elsewhere, &place).unwrap();
     }
@@ -90,18 +90,18 @@ fn other_job(number: u32, uid: u32) -> Job {
 }
 
 /// Writes an output of this job as of any.
-fn write_of(site: &Site, job: &Job, map: u32) -> MapAttempt {
+fn write_of(site: &Site, job: &Job, map: u32) -> MapAttemptId {
     site.write(map, &[vec![map as u8; 10]]);
     for directory in site.local_dirs() {
         let of = |key: JobKey| directory.join(format!("usercache/{USER}/appcache/{key}/output"));
-        let name = MapAttempt { job: job.key, ..attempt(map) };
+        let name = MapAttemptId { job: job.key, ..attempt(map) };
         let (from, to) = (of(JOB).join(attempt(map).to_string()), of(job.key).join(name.to_string()));
         if job.key != JOB {
             fs::create_dir_all(of(job.key)).unwrap();
             fs::rename(from, to).unwrap();
         }
     }
-    MapAttempt { job: job.key, ..attempt(map) }
+    MapAttemptId { job: job.key, ..attempt(map) }
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_job_whose_outputs_are_all_in_use_waits_and_others_do_not() {
         }
         assert!(in_use.len() <= 20);
     };
-    assert_eq!((refused.why, in_use.len()), (Refusal::Busy, 10));
+    assert_eq!((refused.why, in_use.len()), (RefusalReason::Busy, 10));
     for map in 0..15 {
         assert!(outputs.get(&modest, write_of(&site, &modest, map)).is_ok(), "its own idle ones close");
     }
@@ -187,7 +187,7 @@ fn a_disk_that_hangs_is_left_alone_until_it_answers() {
     };
     let calls = [hang(0), hang(1)];
     let refused = outputs.get(&job(b"s", own_uid()), attempt(0)).err().unwrap();
-    assert_eq!(refused.why, Refusal::Sick);
+    assert_eq!(refused.why, RefusalReason::Sick);
     assert!(refused.text.contains("does not answer in") && refused.text.ends_with("two"), "{}", refused.text);
     drop(calls);
     assert!(outputs.get(&job(b"s", own_uid()), attempt(0)).is_ok());

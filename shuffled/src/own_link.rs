@@ -3,12 +3,12 @@
 
 use crate::jobs::Job;
 use crate::peer_link::Flight;
-use crate::peers::{Answered, Call, Peer};
+use crate::peers::{Answered, Call, PeerNode};
 use crate::outputs::{refused_by, Output};
 use crate::reach::{is_local, Failed};
 use crate::served::WINDOW;
-use crate::supplier::{Answer, Disk, Supplier, Work, STACK};
-use crate::wire::{Message, Refusal, Refused, Request};
+use crate::supplier::{DiskQueue, QueuedAnswer, Supplier, Work, STACK};
+use crate::wire::{Message, RefusalReason, Refused, Request};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
@@ -24,11 +24,11 @@ pub struct Own {
 }
 
 /// Requests that a disk works on, and how far that was when it was last looked at.
-type Pending = Mutex<HashMap<u64, (Arc<Disk>, u64)>>;
+type Pending = Mutex<HashMap<u64, (Arc<DiskQueue>, u64)>>;
 
 /// The two threads' common part.
 struct OwnLink {
-    peer: Arc<Peer>,
+    peer: Arc<PeerNode>,
     supplier: Arc<Supplier>,
     pending: Pending,
 }
@@ -46,7 +46,7 @@ impl Own {
     }
 
     /// Serves requests until the link ends, as a connection to another node would.
-    pub fn run(&self, peer: &Arc<Peer>, tick: Duration) -> Result<(), Failed> {
+    pub fn run(&self, peer: &Arc<PeerNode>, tick: Duration) -> Result<(), Failed> {
         // Room for every answer that may be on its way, so that no disk ever waits for this.
         let (link, answers) = sync_channel(WINDOW + 1);
         let own = Arc::new(OwnLink {
@@ -58,7 +58,7 @@ impl Own {
         let started = thread::Builder::new().name("own-answers".to_owned()).stack_size(STACK).spawn(move || {
             answering.answer_all(&answers, tick);
         });
-        started.map_err(|error| Failed { why: Refusal::Here, text: error.to_string() })?;
+        started.map_err(|error| Failed { why: RefusalReason::Here, text: error.to_string() })?;
         let mut id = 0;
         while let Some(call) = peer.next() {
             own.ask(id, call, &link);
@@ -69,7 +69,7 @@ impl Own {
 }
 
 impl OwnLink {
-    fn ask(&self, id: u64, call: Call, link: &SyncSender<Answer>) {
+    fn ask(&self, id: u64, call: Call, link: &SyncSender<QueuedAnswer>) {
         call.signs.seen();
         let (job, request) = (Arc::clone(&call.job), call.request.clone());
         let mut state = self.peer.lock();
@@ -86,23 +86,23 @@ impl OwnLink {
         }
     }
 
-    fn submit(&self, id: u64, job: &Job, request: &Request, link: &SyncSender<Answer>) -> Result<(), Refused> {
+    fn submit(&self, id: u64, job: &Job, request: &Request, link: &SyncSender<QueuedAnswer>) -> Result<(), Refused> {
         if !self.supplier.jobs.serves(job) {
-            return Err(Refused::new(Refusal::NotAllowed, "the job is over here"));
+            return Err(Refused::new(RefusalReason::NotAllowed, "the job is over here"));
         }
         let output = self.supplier.output(job, request.map)?;
-        let sick = |error: std::io::Error| Refused::new(Refusal::Sick, format!("{}: {error}", request.map));
+        let sick = |error: std::io::Error| Refused::new(RefusalReason::Sick, format!("{}: {error}", request.map));
         let disk = self.supplier.disk(output.device).map_err(sick)?;
         let work = Work::new(job.payer(), output, request.partition, request.ask, (id, None, link.clone()))?;
         self.pending().insert(id, (Arc::clone(&disk), disk.progress()));
         self.supplier.submit(&disk, work)
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Disk>, u64)>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<u64, (Arc<DiskQueue>, u64)>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer_all(&self, answers: &Receiver<Answer>, tick: Duration) {
+    fn answer_all(&self, answers: &Receiver<QueuedAnswer>, tick: Duration) {
         loop {
             match answers.recv_timeout(tick) {
                 Ok(answer) => {
@@ -120,7 +120,7 @@ impl OwnLink {
         }
     }
 
-    fn answered(&self, answer: Answer) -> Result<Answered, Refused> {
+    fn answered(&self, answer: QueuedAnswer) -> Result<Answered, Refused> {
         match (answer.message, answer.bytes) {
             (Message::Looked(looked), _) => Ok(Answered::Looked(looked)),
             (Message::Data { length }, Some((output, offset))) => {
@@ -129,7 +129,7 @@ impl OwnLink {
                 Ok(Answered::Data(bytes))
             }
             (Message::Refused(refused), _) => Err(refused),
-            _ => Err(Refused::new(Refusal::Here, "an answer to something else")),
+            _ => Err(Refused::new(RefusalReason::Here, "an answer to something else")),
         }
     }
 

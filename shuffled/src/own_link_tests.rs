@@ -7,7 +7,7 @@ use crate::pace::Pace;
 use crate::random::Random;
 use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::{attempt, job, own_uid, JOB};
-use crate::wire::{Refusal, LARGEST_READ};
+use crate::wire::{RefusalReason, LARGEST_READ};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
@@ -102,23 +102,23 @@ fn the_checks_of_other_nodes_outputs_are_made_of_own_ones_too() {
     let mut reducer = node.reducer(SECRET).unwrap();
     // Index bounds.
     for at in [(0, 0), (0, 1005), (1004, 1), (u64::MAX, 2)] {
-        assert_eq!(reducer.read(HOSTS[0], 0, 0, at).unwrap_err().why, Refusal::TooMuch, "{at:?}");
+        assert_eq!(reducer.read(HOSTS[0], 0, 0, at).unwrap_err().why, RefusalReason::TooMuch, "{at:?}");
     }
-    assert_eq!(reducer.look(HOSTS[0], 0, 1, 0).unwrap_err().why, Refusal::Damaged, "no such partition");
-    assert_eq!(reducer.look(HOSTS[0], 7, 0, 0).unwrap_err().why, Refusal::Gone);
+    assert_eq!(reducer.look(HOSTS[0], 0, 1, 0).unwrap_err().why, RefusalReason::Damaged, "no such partition");
+    assert_eq!(reducer.look(HOSTS[0], 7, 0, 0).unwrap_err().why, RefusalReason::Gone);
     // A link in place of an output, whose target is right.
     node.site.write(1, &[vec![3; 1000]]);
     let file = node.site.output(1, 0).join("file.out");
     fs::rename(&file, node.site.root.join("elsewhere")).unwrap();
     symlink(node.site.root.join("elsewhere"), &file).unwrap();
-    assert_eq!(reducer.look(HOSTS[0], 1, 0, 0).unwrap_err().why, Refusal::Gone);
+    assert_eq!(reducer.look(HOSTS[0], 1, 0, 0).unwrap_err().why, RefusalReason::Gone);
     // A flipped bit.
     node.site.write(2, &[vec![3; 1000]]);
     let file = node.site.output(2, 0).join("file.out");
     let mut bytes = fs::read(&file).unwrap();
     bytes[500] ^= 1;
     fs::write(&file, bytes).unwrap();
-    assert_eq!(reducer.look(HOSTS[0], 2, 0, 0).unwrap_err().why, Refusal::Damaged);
+    assert_eq!(reducer.look(HOSTS[0], 2, 0, 0).unwrap_err().why, RefusalReason::Damaged);
     assert_eq!(established(node.port), 0);
 }
 
@@ -135,13 +135,13 @@ fn another_users_files_and_a_job_that_is_over_are_not_read() {
     let before = node.jobs.get(JOB).unwrap();
     // The job is told again, of another user, whose files these are not.
     node.jobs.obey(Order::Add(job(SECRET, own_uid() + 1))).unwrap();
-    assert_eq!(call(&before).unwrap_err().why, Refusal::NotAllowed);
+    assert_eq!(call(&before).unwrap_err().why, RefusalReason::NotAllowed);
     // As the daemon does with each order.
     node.supplier.outputs.forget_job(JOB);
     let now = node.jobs.get(JOB).unwrap();
-    assert_eq!(call(&now).unwrap_err().why, Refusal::Gone);
+    assert_eq!(call(&now).unwrap_err().why, RefusalReason::Gone);
     node.jobs.obey(Order::Remove(JOB)).unwrap();
-    assert_eq!(call(&now).unwrap_err().why, Refusal::NotAllowed);
+    assert_eq!(call(&now).unwrap_err().why, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn a_job_gets_the_outputs_of_its_own_number_only() {
     let other = JobKey { number: 77, ..JOB };
     node.jobs.obey(Order::Add(Job { key: other, ..job(b"another", own_uid()) })).unwrap();
     let other_job = node.jobs.get(other).unwrap();
-    let map = crate::names::MapAttempt { job: other, ..attempt(0) };
+    let map = crate::names::MapAttemptId { job: other, ..attempt(0) };
     let request = crate::wire::Request { map, ..read(10) };
-    assert_eq!(node.peers.call(&other_job, request, &mut waits_on).unwrap_err().why, Refusal::Gone);
-    assert_eq!(node.reducer(b"another").err().unwrap().why, Refusal::NotAllowed);
+    assert_eq!(node.peers.call(&other_job, request, &mut waits_on).unwrap_err().why, RefusalReason::Gone);
+    assert_eq!(node.reducer(b"another").err().unwrap().why, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_disk_that_hangs_shows_no_progress_and_a_slow_one_does() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let refused = node.reducer(SECRET).unwrap().look(HOSTS[0], 0, 0, 0).unwrap_err();
-                assert_eq!(refused.why, Refusal::Unreachable, "{}", refused.text);
+                assert_eq!(refused.why, RefusalReason::Unreachable, "{}", refused.text);
             });
         }
     });
@@ -195,5 +195,5 @@ fn a_file_that_shrinks_under_a_read_is_refused() {
     assert!(reducer.read(HOSTS[0], 0, 0, (0, 1000)).is_ok());
     let file = fs::OpenOptions::new().write(true).open(node.site.output(0, 0).join("file.out")).unwrap();
     file.set_len(1000).unwrap();
-    assert_eq!(reducer.read(HOSTS[0], 0, 0, (0, 300_000)).unwrap_err().why, Refusal::Damaged);
+    assert_eq!(reducer.read(HOSTS[0], 0, 0, (0, 300_000)).unwrap_err().why, RefusalReason::Damaged);
 }

@@ -1,15 +1,15 @@
 //! The connection to one other node: a thread that sends requests, and one that reads the answers.
 
-use crate::auth::{is_equal, Session, Transcript, Way};
+use crate::auth::{is_equal, Direction, SessionKey, Transcript};
 use crate::jobs::Job;
-use crate::link::{greet, malformed, receive, sealed, End, Received};
+use crate::link::{greet, malformed, receive, sealed, LinkRole, Received};
 use crate::names::JobKey;
-use crate::peers::{Answer, Answered, Call, Peer, Peers};
+use crate::peers::{Answered, Call, CallResult, PeerNode, Peers};
 use crate::reach::{is_own, Failed, Reach};
 use crate::served::plain;
 use crate::supplier::STACK;
 use crate::transport::Wire;
-use crate::wire::{Accept, Ask, Malformed, Message, Refusal, Refused, Request, LARGEST_READ};
+use crate::wire::{Accept, Ask, Malformed, Message, RefusalReason, Refused, Request, LARGEST_READ};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -24,17 +24,17 @@ pub enum Flight {
 }
 
 /// The jobs that were proved to the node. Their secrets live no longer than the NodeManager says.
-pub type Proofs = HashMap<JobKey, Proof>;
+pub type JobProofs = HashMap<JobKey, Proof>;
 
 /// A job that was proved to a node, and whether the node proved it too.
 pub struct Proof {
     job: Weak<Job>,
-    session: Arc<Session>,
+    session: Arc<SessionKey>,
     is_mutual: bool,
 }
 
 /// Connects, and serves requests until the connection ends. Those to this node itself need no connection.
-pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
+pub fn run(peers: &Arc<Peers>, peer: &Arc<PeerNode>) -> Result<(), Failed> {
     let is_own = |address: &SocketAddr| peers.own.as_ref().is_some_and(|own| own.is_at(address));
     let connected = peers.reach.connect(&peer.host, peers.port, is_own)?;
     match (connected, &peers.own) {
@@ -49,15 +49,15 @@ pub fn run(peers: &Arc<Peers>, peer: &Arc<Peer>) -> Result<(), Failed> {
     }
 }
 
-fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -> Result<(), Failed> {
-    let broken = |error: io::Error| Failed { why: Refusal::Unreachable, text: format!("{}: {error}", peer.host) };
+fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, stream: Arc<TcpStream>) -> Result<(), Failed> {
+    let broken = |error: io::Error| Failed { why: RefusalReason::Unreachable, text: format!("{}: {error}", peer.host) };
     stream.set_nodelay(true).map_err(broken)?;
     let wire = peers.transports.asker(&stream, &peer.host, Instant::now() + peers.pace.proof).map_err(broken)?;
     // A handshake has limits of its own.
     stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;
     stream.set_write_timeout(Some(peers.pace.silent)).map_err(broken)?;
     let ends = local_and_peer(&stream).map_err(broken)? + wire.binding();
-    let transcript = greet(&mut &wire, End::Asker, ends).map_err(broken)?;
+    let transcript = greet(&mut &wire, LinkRole::Asker, ends).map_err(broken)?;
     let wire = Arc::new(wire);
     {
         let mut state = peer.lock();
@@ -75,7 +75,7 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<Peer>, stream: Arc<TcpStream>) -
         })
     };
     // Threads are this node's own.
-    let reader = reader.map_err(|error| Failed { why: Refusal::Here, text: error.to_string() })?;
+    let reader = reader.map_err(|error| Failed { why: RefusalReason::Here, text: error.to_string() })?;
     let result = send_all(&wire, peer, &transcript);
     let why = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
     peer.fail(&refused(&peer.host, why.map_or(Ok(()), Err)));
@@ -89,14 +89,14 @@ fn refused(host: &str, result: io::Result<()>) -> Refused {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => "nothing was heard for too long".to_owned(),
         Err(error) => error.to_string(),
     };
-    Refused::new(Refusal::Unreachable, format!("{host}: {why}"))
+    Refused::new(RefusalReason::Unreachable, format!("{host}: {why}"))
 }
 
 fn local_and_peer(stream: &TcpStream) -> io::Result<String> {
     Ok(format!("{} {}", plain(stream.local_addr()?), plain(stream.peer_addr()?)))
 }
 
-fn send_all(mut wire: &Wire, peer: &Peer, transcript: &Transcript) -> io::Result<()> {
+fn send_all(mut wire: &Wire, peer: &PeerNode, transcript: &Transcript) -> io::Result<()> {
     let (mut id, mut place) = (0, 0);
     while let Some(call) = peer.next() {
         let key = call.job.key;
@@ -118,7 +118,7 @@ fn send_all(mut wire: &Wire, peer: &Peer, transcript: &Transcript) -> io::Result
         }
         let request = Request { host: String::new(), ..call.request.clone() };
         if let Some(proof) = state.proofs.get(&key) {
-            bytes.extend(sealed(&Message::Ask(request), id, &proof.session, Way::Asked, place));
+            bytes.extend(sealed(&Message::Ask(request), id, &proof.session, Direction::Asked, place));
         }
         call.signs.seen();
         state.flights.insert(id, Flight::Ask(call));
@@ -150,7 +150,7 @@ impl Read for OneAnswer<'_> {
 
 struct Reader<'a> {
     silent: Duration,
-    peer: &'a Peer,
+    peer: &'a PeerNode,
     transcript: Transcript,
     reach: &'a Reach,
     answered: u64,
@@ -183,7 +183,7 @@ impl Reader<'_> {
                 let result = self.answer(&call, received, stream);
                 let broken = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
                 let answer = result.unwrap_or_else(|error| {
-                    Err(Refused::new(Refusal::Unreachable, format!("{}: {error}", self.peer.host)))
+                    Err(Refused::new(RefusalReason::Unreachable, format!("{}: {error}", self.peer.host)))
                 });
                 self.peer.lock().window.give(call.job.payer(), 1);
                 let _ = call.reply.send(answer);
@@ -200,7 +200,7 @@ impl Reader<'_> {
         };
         let proof = state.proofs.get(&call.job.key).filter(|proof| proof.is_mutual);
         let proof = proof.ok_or_else(|| malformed(Malformed("an answer of a node that proved nothing")))?;
-        received.verify(&proof.session, Way::Answered, self.answered)?;
+        received.verify(&proof.session, Direction::Answered, self.answered)?;
         self.answered += 1;
         call.signs.seen();
         Ok(())
@@ -227,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    fn answer(&mut self, call: &Call, received: Received, stream: &mut OneAnswer<'_>) -> io::Result<Answer> {
+    fn answer(&mut self, call: &Call, received: Received, stream: &mut OneAnswer<'_>) -> io::Result<CallResult> {
         let key = call.job.key;
         if !received.header.is_tagged() {
             let Message::Refused(refused) = received.message else {
@@ -235,18 +235,18 @@ impl Reader<'_> {
             };
             // It may be from anybody, so it can be believed only as "ask again later".
             self.peer.lock().proofs.remove(&key);
-            return Ok(Err(Refused { why: Refusal::NotAllowed, ..refused }));
+            return Ok(Err(Refused { why: RefusalReason::NotAllowed, ..refused }));
         }
         let session = match self.peer.lock().proofs.get(&key) {
             Some(proof) if proof.is_mutual => Arc::clone(&proof.session),
             _ => return Err(malformed(Malformed("an answer of a node that proved nothing"))),
         };
-        received.verify(&session, Way::Answered, self.answered)?;
+        received.verify(&session, Direction::Answered, self.answered)?;
         self.answered += 1;
         match (received.message, call.request.ask) {
             // What that node says of itself is not this node's trouble.
-            (Message::Refused(refused), _) if refused.why == Refusal::Here => {
-                Ok(Err(Refused { why: Refusal::Sick, ..refused }))
+            (Message::Refused(refused), _) if refused.why == RefusalReason::Here => {
+                Ok(Err(Refused { why: RefusalReason::Sick, ..refused }))
             }
             (Message::Refused(refused), _) => Ok(Err(refused)),
             (Message::Looked(looked), Ask::Look { hold, .. }) if looked.held.len() <= hold as usize => {

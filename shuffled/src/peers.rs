@@ -11,7 +11,7 @@ use crate::served::WINDOW;
 use crate::shares::{Payer, Shares};
 use crate::supplier::STACK;
 use crate::transport::Transports;
-use crate::wire::{Ask, Looked, Refusal, Refused, Request};
+use crate::wire::{Ask, LookAnswer, RefusalReason, Refused, Request};
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
@@ -33,17 +33,17 @@ const MOST_STUCK: usize = WINDOW / 4;
 /// The answer of another node about a segment.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answered {
-    Looked(Looked),
+    Looked(LookAnswer),
     Data(Vec<u8>),
 }
 
-pub type Answer = Result<Answered, Refused>;
+pub type CallResult = Result<Answered, Refused>;
 
 /// One request, from the moment a reducer asks.
 pub struct Call {
     pub job: Arc<Job>,
     pub request: Request,
-    pub reply: SyncSender<Answer>,
+    pub reply: SyncSender<CallResult>,
     pub signs: Arc<Signs>,
 }
 
@@ -66,12 +66,12 @@ pub struct Peers {
 
 #[derive(Default)]
 struct Table {
-    peers: HashMap<String, Arc<Peer>>,
+    peers: HashMap<String, Arc<PeerNode>>,
     uses: u64,
 }
 
 /// One node that is asked, and the job that asked first.
-pub struct Peer {
+pub struct PeerNode {
     pub host: String,
     owner: Payer,
     state: Mutex<State>,
@@ -83,7 +83,7 @@ pub struct State {
     pub flights: HashMap<u64, peer_link::Flight>,
     /// Requests on their way, by job and user.
     pub window: Shares,
-    pub proofs: peer_link::Proofs,
+    pub proofs: peer_link::JobProofs,
     pub stream: Option<Arc<TcpStream>>,
     pub failed: Option<Refused>,
     heard: Instant,
@@ -119,19 +119,23 @@ impl Peers {
 
     /// Asks the node that the request names, and waits for its answer; `progress` is called whenever
     /// there was some, and ends the wait by returning false.
-    pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> Answer {
+    pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> CallResult {
         let (end, mut pause) = (Instant::now() + BUSY, FIRST_PAUSE);
         loop {
             let answer = self.call_once(job, &request, progress);
             match answer {
-                Err(Refused { why: Refusal::Busy, .. }) if Instant::now() < end && progress() => thread::sleep(pause),
+                Err(Refused { why: RefusalReason::Busy, .. }) if Instant::now() < end && progress() => {
+                    thread::sleep(pause);
+                }
                 other => return other,
             }
             pause = LONGEST_PAUSE.min(2 * pause);
         }
     }
 
-    fn call_once(self: &Arc<Self>, job: &Arc<Job>, request: &Request, progress: &mut dyn FnMut() -> bool) -> Answer {
+    fn call_once(
+        self: &Arc<Self>, job: &Arc<Job>, request: &Request, progress: &mut dyn FnMut() -> bool,
+    ) -> CallResult {
         let (reply, answer) = sync_channel(1);
         let signs = Arc::new(Signs::default());
         // What a look reads there is not known here, but its node counts it.
@@ -158,15 +162,15 @@ impl Peers {
 
     // Whatever ends the connection answers. A request that shows no progress while others do is left.
     fn wait(
-        &self, peer: &Peer, answer: &Receiver<Answer>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
-    ) -> Answer {
+        &self, peer: &PeerNode, answer: &Receiver<CallResult>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
+    ) -> CallResult {
         let begun = Instant::now();
         let mut told = begun;
         loop {
             match answer.recv_timeout(self.pace.tick) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Refused::new(Refusal::Unreachable, "the connection ended"));
+                    return Err(Refused::new(RefusalReason::Unreachable, "the connection ended"));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -175,7 +179,7 @@ impl Peers {
             let moved = sign.unwrap_or_else(|| peer.lock().heard.max(begun));
             if moved.elapsed() > self.pace.silent {
                 let why = format!("{}: no sign of progress for {} s", peer.host, self.pace.silent.as_secs());
-                let refused = Refused::new(Refusal::Unreachable, why);
+                let refused = Refused::new(RefusalReason::Unreachable, why);
                 match sign {
                     Some(_) => peer.check(self.pace.silent, &refused),
                     None => peer.fail(&refused),
@@ -185,7 +189,7 @@ impl Peers {
             if moved > told {
                 told = Instant::now();
                 if !progress() {
-                    return Err(Refused::new(Refusal::Here, "the reducer went away"));
+                    return Err(Refused::new(RefusalReason::Here, "the reducer went away"));
                 }
             }
         }
@@ -202,7 +206,7 @@ impl Peers {
     }
 
     /// Returns the connection to a node; waits for a place where there are too many.
-    fn peer(self: &Arc<Self>, host: &str, payer: Payer) -> Result<Arc<Peer>, Refused> {
+    fn peer(self: &Arc<Self>, host: &str, payer: Payer) -> Result<Arc<PeerNode>, Refused> {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(peer) = self.try_peer(host, payer) {
@@ -210,13 +214,13 @@ impl Peers {
             }
             if Instant::now() >= end {
                 let why = "all connections of this node's daemon to others are in use, or its job's share";
-                return Err(Refused::new(Refusal::Here, why));
+                return Err(Refused::new(RefusalReason::Here, why));
             }
             thread::sleep(FIRST_PAUSE);
         }
     }
 
-    fn try_peer(self: &Arc<Self>, host: &str, payer: Payer) -> Option<Arc<Peer>> {
+    fn try_peer(self: &Arc<Self>, host: &str, payer: Payer) -> Option<Arc<PeerNode>> {
         let mut table = self.table();
         table.uses += 1;
         let uses = table.uses;
@@ -227,20 +231,20 @@ impl Peers {
         if !self.has_place(&mut table, payer) {
             return None;
         }
-        let peer = Arc::new(Peer::new(host, payer));
+        let peer = Arc::new(PeerNode::new(host, payer));
         peer.lock().used = uses;
         table.peers.insert(host.to_owned(), Arc::clone(&peer));
         drop(table);
         let (peers, started) = (Arc::clone(self), Arc::clone(&peer));
         let spawned = thread::Builder::new().name("peer-out".to_owned()).stack_size(STACK).spawn(move || {
             let refused = match peer_link::run(&peers, &started) {
-                Ok(()) => Refused::new(Refusal::Unreachable, format!("{}: closed", started.host)),
+                Ok(()) => Refused::new(RefusalReason::Unreachable, format!("{}: closed", started.host)),
                 Err(Failed { why, text }) => Refused::new(why, text),
             };
             peers.end(&started, &refused);
         });
         if let Err(error) = spawned {
-            self.end(&peer, &Refused::new(Refusal::Here, error));
+            self.end(&peer, &Refused::new(RefusalReason::Here, error));
         }
         Some(peer)
     }
@@ -248,7 +252,7 @@ impl Peers {
     /// Returns whether one more connection may be made for this job; the longest unused ends for it.
     fn has_place(&self, table: &mut Table, payer: Payer) -> bool {
         let mut busy = Shares::new(self.most as u64);
-        let mut idle: Option<(u64, Arc<Peer>)> = None;
+        let mut idle: Option<(u64, Arc<PeerNode>)> = None;
         for peer in table.peers.values() {
             let state = peer.lock();
             if state.is_fresh || !state.flights.is_empty() || state.queue.len() > 0 {
@@ -263,12 +267,13 @@ impl Peers {
         if table.peers.len() >= self.most {
             let Some((_, oldest)) = idle else { return false };
             table.peers.remove(&oldest.host);
-            oldest.fail(&Refused::new(Refusal::Unreachable, format!("{}: closed for another node's", oldest.host)));
+            let why = format!("{}: closed for another node's", oldest.host);
+            oldest.fail(&Refused::new(RefusalReason::Unreachable, why));
         }
         true
     }
 
-    fn end(&self, peer: &Arc<Peer>, refused: &Refused) {
+    fn end(&self, peer: &Arc<PeerNode>, refused: &Refused) {
         let mut table = self.table();
         if table.peers.get(&peer.host).is_some_and(|current| Arc::ptr_eq(current, peer)) {
             table.peers.remove(&peer.host);
@@ -278,20 +283,20 @@ impl Peers {
     }
 }
 
-impl Peer {
-    fn new(host: &str, owner: Payer) -> Peer {
+impl PeerNode {
+    fn new(host: &str, owner: Payer) -> PeerNode {
         let state = State {
             queue: Fair::default(),
             flights: HashMap::new(),
             window: Shares::new(WINDOW as u64),
-            proofs: peer_link::Proofs::new(),
+            proofs: peer_link::JobProofs::new(),
             stream: None,
             failed: None,
             heard: Instant::now(),
             is_fresh: true,
             used: 0,
         };
-        Peer { host: host.to_owned(), owner, state: Mutex::new(state), changed: Condvar::new() }
+        PeerNode { host: host.to_owned(), owner, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, State> {

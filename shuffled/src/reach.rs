@@ -1,6 +1,6 @@
 //! Decides whose fault it is that a node cannot be reached: that node's, or this one's own network.
 
-use crate::wire::Refusal;
+use crate::wire::RefusalReason;
 use rustix::io::Errno;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
@@ -33,7 +33,7 @@ enum Word {
 /// The reason why no connection could be made.
 #[derive(Debug)]
 pub struct Failed {
-    pub why: Refusal,
+    pub why: RefusalReason,
     pub text: String,
 }
 
@@ -57,7 +57,7 @@ impl Reach {
     ) -> Result<Option<TcpStream>, Failed> {
         let begun = Instant::now();
         let addresses = (host, port).to_socket_addrs().map_err(|error| Failed {
-            why: if is_unknown_name(&error) { Refusal::Unreachable } else { Refusal::Here },
+            why: if is_unknown_name(&error) { RefusalReason::Unreachable } else { RefusalReason::Here },
             text: format!("{host}: {error}"),
         })?;
         let mut failed: Option<(Blame, io::Error)> = None;
@@ -77,7 +77,7 @@ impl Reach {
         }
         let (blame, error) = failed.unwrap_or((Blame::Theirs, io::Error::other("no address")));
         let is_here = blame == Blame::Ours || (blame == Blame::Open && self.is_cut_off(begun));
-        let why = if is_here { Refusal::Here } else { Refusal::Unreachable };
+        let why = if is_here { RefusalReason::Here } else { RefusalReason::Unreachable };
         let note = if is_here && blame == Blame::Open { ", nor does any other node answer this one" } else { "" };
         Err(Failed { why, text: format!("{host}: {error}{note}") })
     }
@@ -188,13 +188,13 @@ mod tests {
         Reach::within(Duration::from_millis(50), witnesses.iter().map(|each| (*each).to_owned()).collect())
     }
 
-    fn why(reach: &Reach, host: &str) -> Refusal {
+    fn why(reach: &Reach, host: &str) -> RefusalReason {
         reach.connect(host, 1, |_| false).unwrap_err().why
     }
 
     #[test]
     fn who_refuses_is_there_and_who_has_no_name_is_not() {
-        assert_eq!(why(&short(&[]), "127.0.0.1"), Refusal::Unreachable);
+        assert_eq!(why(&short(&[]), "127.0.0.1"), RefusalReason::Unreachable);
         assert!(is_unknown_name(&io::Error::other("failed to lookup address information: Name or service not known")));
         assert!(!is_unknown_name(&io::Error::other("failed to lookup: Temporary failure in name resolution")));
     }

@@ -1,14 +1,14 @@
 //! One connection of another node: its proofs, its requests, and the answers in the order they are ready.
 
-use crate::auth::{is_equal, Session, Transcript, Way};
-use crate::door::Guest;
+use crate::auth::{is_equal, Direction, SessionKey, Transcript};
+use crate::door::Admission;
 use crate::jobs::Job;
-use crate::link::{greet, malformed, receive, sealed, End, Received, Until};
+use crate::link::{greet, malformed, receive, sealed, LinkRole, Received, Until};
 use crate::names::JobKey;
 use crate::reach::is_own;
 use crate::transport::Wire;
-use crate::supplier::{Answer, Disk, Supplier, Work, STACK};
-use crate::wire::{Accept, Malformed, Message, Refusal, Refused, Request, MAC};
+use crate::supplier::{DiskQueue, QueuedAnswer, Supplier, Work, STACK};
+use crate::wire::{Accept, Malformed, Message, RefusalReason, Refused, Request, MAC};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -31,16 +31,16 @@ const SILENT: Duration = Duration::from_secs(900);
 /// A job that was proved. The secret lives no longer than the NodeManager says.
 struct Proven {
     job: Weak<Job>,
-    session: Arc<Session>,
+    session: Arc<SessionKey>,
 }
 
 /// The jobs that one connection has proved, and how many of its messages are on their way.
 struct Served<'a> {
     supplier: &'a Arc<Supplier>,
-    guest: &'a Guest<IpAddr>,
+    admission: &'a Admission<IpAddr>,
     transcript: Transcript,
     jobs: HashMap<JobKey, Proven>,
-    link: SyncSender<Answer>,
+    link: SyncSender<QueuedAnswer>,
     flow: Arc<Mutex<Flow>>,
     asked: u64,
 }
@@ -56,24 +56,24 @@ struct Flow {
 
 /// A request that a disk works on, and how far that was when it was last told.
 struct Pending {
-    disk: Arc<Disk>,
-    session: Arc<Session>,
+    disk: Arc<DiskQueue>,
+    session: Arc<SessionKey>,
     told: u64,
 }
 
 /// Serves a connection until it ends.
-pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, guest: &Guest<IpAddr>) -> io::Result<()> {
+pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admission<IpAddr>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let end = Instant::now() + supplier.pace.proof;
     let wire = Arc::new(supplier.transports.answerer(stream, end)?);
     let ends = format!("{} {}{}", plain(stream.peer_addr()?), plain(stream.local_addr()?), wire.binding());
     let mut early = Until { stream: &*wire, end };
-    let transcript = greet(&mut early, End::Answerer, ends)?;
+    let transcript = greet(&mut early, LinkRole::Answerer, ends)?;
     // Room for every answer that may be on its way, so that no disk ever waits for a connection.
     let (link, answers) = sync_channel(MOST_WAITING + 2);
     let flow = Arc::default();
     let mut served =
-        Served { supplier, guest, transcript, jobs: HashMap::new(), link, flow: Arc::clone(&flow), asked: 0 };
+        Served { supplier, admission, transcript, jobs: HashMap::new(), link, flow: Arc::clone(&flow), asked: 0 };
     served.first_proof(&mut early, &answers)?;
     stream.set_read_timeout(Some(SILENT))?;
     stream.set_write_timeout(Some(supplier.pace.stalled))?;
@@ -102,7 +102,7 @@ pub fn plain(address: SocketAddr) -> String {
 
 impl Served<'_> {
     /// Takes messages until one proves a job; its own thread sends the refusals before that.
-    fn first_proof(&mut self, early: &mut Until<'_, Wire>, answers: &Receiver<Answer>) -> io::Result<()> {
+    fn first_proof(&mut self, early: &mut Until<'_, Wire>, answers: &Receiver<QueuedAnswer>) -> io::Result<()> {
         for _ in 0..MOST_UNPROVEN {
             let received = receive(early, Accept::Requests)?;
             self.take(received)?;
@@ -158,13 +158,13 @@ impl Served<'_> {
         if self.jobs.len() >= MOST_JOBS {
             return self.refuse(id, "too many jobs on one connection");
         }
-        if !self.guest.proved(self.jobs.keys().copied().chain([key]).collect()) {
+        if !self.admission.proved(self.jobs.keys().copied().chain([key]).collect()) {
             return Err(malformed(Malformed("ended for other connections")));
         }
         let session = Arc::new(self.transcript.session(&job.secret, key));
         let message = Message::Authenticated { mac: self.transcript.answerer_proof(&job.secret, key) };
         self.jobs.insert(key, Proven { job: Arc::downgrade(&job), session });
-        self.send(Answer::new(id, message, None))
+        self.send(QueuedAnswer::new(id, message, None))
     }
 
     fn ask(&mut self, received: &Received, request: &Request) -> io::Result<()> {
@@ -176,7 +176,7 @@ impl Served<'_> {
             return self.refuse(id, "the job was not proved on this connection");
         };
         let session = Arc::clone(&proven.session);
-        received.verify(&session, Way::Asked, self.asked)?;
+        received.verify(&session, Direction::Asked, self.asked)?;
         self.asked += 1;
         // A job that is over, or was told again with another secret, has no rights from before.
         let now = self.supplier.jobs.get(key);
@@ -186,14 +186,14 @@ impl Served<'_> {
         };
         if let Err(refused) = self.submit(&job, id, request, &session) {
             self.supplier.metrics.refusals.add(1);
-            return self.send(Answer::new(id, Message::Refused(refused), Some(session)));
+            return self.send(QueuedAnswer::new(id, Message::Refused(refused), Some(session)));
         }
         Ok(())
     }
 
-    fn submit(&self, job: &Job, id: u64, request: &Request, session: &Arc<Session>) -> Result<(), Refused> {
+    fn submit(&self, job: &Job, id: u64, request: &Request, session: &Arc<SessionKey>) -> Result<(), Refused> {
         let output = self.supplier.output(job, request.map)?;
-        let sick = |error: io::Error| Refused::new(Refusal::Sick, format!("{}: {error}", request.map));
+        let sick = |error: io::Error| Refused::new(RefusalReason::Sick, format!("{}: {error}", request.map));
         let disk = self.supplier.disk(output.device).map_err(sick)?;
         let answer = (id, Some(Arc::clone(session)), self.link.clone());
         let work = Work::new(job.payer(), output, request.partition, request.ask, answer)?;
@@ -208,10 +208,10 @@ impl Served<'_> {
 
     fn refuse(&mut self, id: u64, text: &str) -> io::Result<()> {
         self.supplier.metrics.refusals.add(1);
-        self.send(Answer::new(id, Message::Refused(Refused::new(Refusal::NotAllowed, text)), None))
+        self.send(QueuedAnswer::new(id, Message::Refused(Refused::new(RefusalReason::NotAllowed, text)), None))
     }
 
-    fn send(&self, answer: Answer) -> io::Result<()> {
+    fn send(&self, answer: QueuedAnswer) -> io::Result<()> {
         self.link.send(answer).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
@@ -229,7 +229,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    fn send_all(&mut self, answers: &Receiver<Answer>) -> io::Result<()> {
+    fn send_all(&mut self, answers: &Receiver<QueuedAnswer>) -> io::Result<()> {
         let tick = self.supplier.pace.tick;
         let mut told = Instant::now();
         loop {
@@ -248,7 +248,7 @@ impl Sender<'_> {
         }
     }
 
-    fn send(&mut self, answer: Answer) -> io::Result<()> {
+    fn send(&mut self, answer: QueuedAnswer) -> io::Result<()> {
         lock(self.flow).pending.remove(&answer.id);
         let bytes = self.sealed(&answer.message, answer.id, answer.session.as_deref());
         { self.wire }.write_all(&bytes)?;
@@ -260,10 +260,10 @@ impl Sender<'_> {
         Ok(())
     }
 
-    fn sealed(&mut self, message: &Message, id: u64, session: Option<&Session>) -> Vec<u8> {
+    fn sealed(&mut self, message: &Message, id: u64, session: Option<&SessionKey>) -> Vec<u8> {
         let Some(session) = session else { return message.encode(id, false) };
         self.place += 1;
-        sealed(message, id, session, Way::Answered, self.place - 1)
+        sealed(message, id, session, Direction::Answered, self.place - 1)
     }
 
     /// Tells of each request whose disk did something since it was last told; a disk that hangs is silent.

@@ -4,21 +4,21 @@
 //! stand the threads of the disks: they take requests in the order of `groups`, and bring their bytes
 //! into the page cache, while the sending threads hand earlier bytes from there to the socket (sendfile).
 
-use crate::budget::{Budget, Reserved};
+use crate::budget::{MemoryBudget, Reserved};
 use crate::door::{Door, Limits};
-use crate::groups::{Groups, Range};
-use crate::jobs::{Job, Jobs};
-use crate::look::Look;
+use crate::groups::{Range, ReadGroups};
+use crate::jobs::{Job, ServedJobs};
+use crate::look::SegmentLook;
 use crate::metrics::Metrics;
-use crate::names::{JobKey, MapAttempt};
+use crate::names::{JobKey, MapAttemptId};
 use crate::outputs::{refused_by, Output, Outputs};
-use crate::auth::Session;
+use crate::auth::SessionKey;
 use crate::pace::Pace;
 use crate::reach::Reach;
 use crate::shares::Payer;
 use crate::sockets::wait_after;
 use crate::transport::Transports;
-use crate::wire::{Ask, Message, Refusal, Refused};
+use crate::wire::{Ask, Message, RefusalReason, Refused};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
 use std::io;
@@ -43,22 +43,22 @@ pub const STACK: usize = 512 << 10;
 
 /// The part of the daemon that other nodes talk to.
 pub struct Supplier {
-    pub jobs: Arc<Jobs>,
+    pub jobs: Arc<ServedJobs>,
     pub outputs: Arc<Outputs>,
     pub metrics: Arc<Metrics>,
     pub reach: Arc<Reach>,
     pub pace: Pace,
     pub transports: Transports,
     /// Bytes of looks that were read and are not sent.
-    answers: Arc<Budget>,
+    answers: Arc<MemoryBudget>,
     door: Arc<Door<IpAddr>>,
-    disks: Mutex<BTreeMap<u64, Arc<Disk>>>,
+    disks: Mutex<BTreeMap<u64, Arc<DiskQueue>>>,
 }
 
 /// One device: who waits for it, and how far it came.
 #[derive(Default)]
-pub struct Disk {
-    groups: Mutex<Groups<JobKey, MapAttempt, Work>>,
+pub struct DiskQueue {
+    groups: Mutex<ReadGroups<JobKey, MapAttemptId, Work>>,
     added: Condvar,
     progress: AtomicU64,
     waiting: AtomicUsize,
@@ -71,35 +71,35 @@ pub struct Work {
     pub task: Task,
     pub id: u64,
     /// None where the answer goes to a reducer of this node, without a message.
-    pub session: Option<Arc<Session>>,
-    pub link: SyncSender<Answer>,
+    pub session: Option<Arc<SessionKey>>,
+    pub link: SyncSender<QueuedAnswer>,
     reserved: Option<Reserved>,
 }
 
 /// The work of a request on its disk.
 pub enum Task {
-    Look(Box<Look>),
+    Look(Box<SegmentLook>),
     /// Offset and length in the file.
     Read(u64, u32),
 }
 
 /// An answer that waits for its connection.
-pub struct Answer {
+pub struct QueuedAnswer {
     pub id: u64,
     pub message: Message,
-    pub session: Option<Arc<Session>>,
+    pub session: Option<Arc<SessionKey>>,
     /// The file and offset of the bytes that follow.
     pub bytes: Option<(Arc<Output>, u64)>,
     _reserved: Option<Reserved>,
 }
 
-impl Answer {
-    pub fn new(id: u64, message: Message, session: Option<Arc<Session>>) -> Answer {
-        Answer { id, message, session, bytes: None, _reserved: None }
+impl QueuedAnswer {
+    pub fn new(id: u64, message: Message, session: Option<Arc<SessionKey>>) -> QueuedAnswer {
+        QueuedAnswer { id, message, session, bytes: None, _reserved: None }
     }
 }
 
-impl Disk {
+impl DiskQueue {
     /// Returns a number that changes whenever the device did something.
     pub fn progress(&self) -> u64 {
         self.progress.load(Ordering::Relaxed)
@@ -109,7 +109,7 @@ impl Disk {
         self.progress.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn groups(&self) -> MutexGuard<'_, Groups<JobKey, MapAttempt, Work>> {
+    fn groups(&self) -> MutexGuard<'_, ReadGroups<JobKey, MapAttemptId, Work>> {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,17 +135,18 @@ impl Disk {
 impl Work {
     /// Takes a request, if the segment has what it asks for.
     pub fn new(
-        payer: Payer, output: Arc<Output>, partition: u32, ask: Ask, answer: (u64, Option<Arc<Session>>, SyncSender<Answer>),
+        payer: Payer, output: Arc<Output>, partition: u32, ask: Ask,
+        answer: (u64, Option<Arc<SessionKey>>, SyncSender<QueuedAnswer>),
     ) -> Result<Work, Refused> {
         let task = match ask {
             Ask::Look { hold, verify, .. } => {
-                Task::Look(Box::new(Look::new(Arc::clone(&output), partition, hold, verify)?))
+                Task::Look(Box::new(SegmentLook::new(Arc::clone(&output), partition, hold, verify)?))
             }
             Ask::Read { offset, length } => {
                 let part = output.part(partition)?;
                 match offset.checked_add(u64::from(length)) {
                     Some(end) if length > 0 && end <= part.stored_bytes => Task::Read(part.start + offset, length),
-                    _ => return Err(Refused::new(Refusal::TooMuch, "a piece that the segment does not have")),
+                    _ => return Err(Refused::new(RefusalReason::TooMuch, "a piece that the segment does not have")),
                 }
             }
         };
@@ -166,10 +167,10 @@ impl Supplier {
     ///
     /// `answers` is the number of bytes of looks that may wait for slow connections.
     pub fn new(
-        jobs: Arc<Jobs>, outputs: Arc<Outputs>, metrics: Arc<Metrics>, reach: Arc<Reach>, answers: u64, pace: Pace,
-        transports: Transports,
+        jobs: Arc<ServedJobs>, outputs: Arc<Outputs>, metrics: Arc<Metrics>, reach: Arc<Reach>, answers: u64,
+        pace: Pace, transports: Transports,
     ) -> Arc<Supplier> {
-        let (answers, door) = (Budget::new(answers), Door::new(LIMITS));
+        let (answers, door) = (MemoryBudget::new(answers), Door::new(LIMITS));
         Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks: Mutex::default() })
     }
 
@@ -185,11 +186,11 @@ impl Supplier {
             };
             let Ok(address) = stream.peer_addr() else { continue };
             let stream = Arc::new(stream);
-            let guest = self.door.enter(address.ip().to_canonical(), Arc::clone(&stream) as _);
+            let admission = self.door.enter(address.ip().to_canonical(), Arc::clone(&stream) as _);
             let supplier = Arc::clone(self);
             supplier.metrics.peers_in.add(1);
             let spawned = thread::Builder::new().name("peer-in".to_owned()).stack_size(STACK).spawn(move || {
-                if crate::served::serve(&supplier, &stream, &guest).is_err() {
+                if crate::served::serve(&supplier, &stream, &admission).is_err() {
                     supplier.metrics.broken_links.add(1);
                 }
                 supplier.metrics.peers_in.subtract(1);
@@ -202,17 +203,17 @@ impl Supplier {
 
     /// Returns a map's output. One whose job ends while it is being opened is closed again: it would stay
     /// open, with its bytes on the disk, or be there for another user of the job's number.
-    pub fn output(&self, job: &Job, map: MapAttempt) -> Result<Arc<Output>, Refused> {
+    pub fn output(&self, job: &Job, map: MapAttemptId) -> Result<Arc<Output>, Refused> {
         let output = self.outputs.get(job, map)?;
         if self.jobs.serves(job) {
             return Ok(output);
         }
         self.outputs.forget_job(job.key);
-        Err(Refused::new(Refusal::NotAllowed, "the job is over here"))
+        Err(Refused::new(RefusalReason::NotAllowed, "the job is over here"))
     }
 
     /// Returns a device with its threads.
-    pub fn disk(self: &Arc<Self>, device: u64) -> io::Result<Arc<Disk>> {
+    pub fn disk(self: &Arc<Self>, device: u64) -> io::Result<Arc<DiskQueue>> {
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(disk) = disks.get(&device) {
             return Ok(Arc::clone(disk));
@@ -220,7 +221,7 @@ impl Supplier {
         if disks.len() >= MOST_DEVICES {
             return Err(io::Error::other("more devices than a node has local directories"));
         }
-        let disk = Arc::new(Disk::default());
+        let disk = Arc::new(DiskQueue::default());
         for number in 0..THREADS_OF_A_DEVICE {
             let (supplier, disk) = (Arc::clone(self), Arc::clone(&disk));
             let name = format!("disk-{device}-{number}");
@@ -230,17 +231,17 @@ impl Supplier {
         Ok(disk)
     }
 
-    pub fn submit(&self, disk: &Disk, work: Work) -> Result<(), Refused> {
+    pub fn submit(&self, disk: &DiskQueue, work: Work) -> Result<(), Refused> {
         if disk.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
             disk.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(Refused::new(Refusal::Sick, format!("{}: its disk does not keep up", work.output.name)));
+            return Err(Refused::new(RefusalReason::Sick, format!("{}: its disk does not keep up", work.output.name)));
         }
         self.metrics.queued.add(1);
         disk.add(work);
         Ok(())
     }
 
-    fn read_device(&self, disk: &Disk) {
+    fn read_device(&self, disk: &DiskQueue) {
         loop {
             let batch = disk.take();
             self.metrics.joined_reads.add(1);
@@ -248,7 +249,7 @@ impl Supplier {
         }
     }
 
-    fn read_batch(&self, disk: &Disk, batch: Vec<Range<Work>>) {
+    fn read_batch(&self, disk: &DiskQueue, batch: Vec<Range<Work>>) {
         if let (Some(first), Some(end)) = (batch.first(), batch.iter().map(|r| r.offset + r.length).max()) {
             // Advice only: where it is not taken, the reads below bring the bytes. Without a length it would be
             // about the rest of the file.
@@ -276,12 +277,12 @@ impl Supplier {
     }
 
     /// Does one step of a request; returns whether it was the last.
-    fn step(&self, disk: &Disk, work: &mut Work) -> Result<bool, Refused> {
+    fn step(&self, disk: &DiskQueue, work: &mut Work) -> Result<bool, Refused> {
         match &mut work.task {
             Task::Look(look) => {
                 if work.reserved.is_none() {
                     self.metrics.looks.add(1);
-                    let busy = || Refused::new(Refusal::Busy, "too many answers to job or user wait to be sent");
+                    let busy = || Refused::new(RefusalReason::Busy, "too many answers to job or user wait to be sent");
                     let reserved = self.answers.reserve(work.payer, look.memory(), Duration::ZERO);
                     work.reserved = Some(reserved.ok_or_else(busy)?);
                 }
@@ -300,7 +301,7 @@ impl Supplier {
         }
     }
 
-    fn answer(&self, mut work: Work) -> (SyncSender<Answer>, Answer) {
+    fn answer(&self, mut work: Work) -> (SyncSender<QueuedAnswer>, QueuedAnswer) {
         let reserved = work.reserved.take();
         let (message, bytes) = match work.task {
             Task::Look(look) => match look.finish() {
@@ -309,21 +310,22 @@ impl Supplier {
             },
             Task::Read(offset, length) => (Message::Data { length }, Some((work.output, offset))),
         };
-        (work.link, Answer { id: work.id, message, session: work.session, bytes, _reserved: reserved })
+        (work.link, QueuedAnswer { id: work.id, message, session: work.session, bytes, _reserved: reserved })
     }
 
-    fn refused(&self, work: Work, refused: Refused) -> (SyncSender<Answer>, Answer) {
+    fn refused(&self, work: Work, refused: Refused) -> (SyncSender<QueuedAnswer>, QueuedAnswer) {
         self.refuse(work.output.name, work.id, refused, work.session, work.link)
     }
 
     fn refuse(
-        &self, name: MapAttempt, id: u64, refused: Refused, session: Option<Arc<Session>>, link: SyncSender<Answer>,
-    ) -> (SyncSender<Answer>, Answer) {
+        &self, name: MapAttemptId, id: u64, refused: Refused, session: Option<Arc<SessionKey>>,
+        link: SyncSender<QueuedAnswer>,
+    ) -> (SyncSender<QueuedAnswer>, QueuedAnswer) {
         self.metrics.refusals.add(1);
-        if refused.why != Refusal::Busy {
+        if refused.why != RefusalReason::Busy {
             self.outputs.forget(|other| other == name);
         }
-        (link, Answer::new(id, Message::Refused(refused), session))
+        (link, QueuedAnswer::new(id, Message::Refused(refused), session))
     }
 }
 
@@ -338,7 +340,7 @@ mod tests {
     fn an_output_whose_job_ends_while_it_is_opened_stays_not_open() {
         let site = Site::new();
         site.write(0, &[vec![7; 1000]]);
-        let jobs = Arc::new(Jobs::default());
+        let jobs = Arc::new(ServedJobs::default());
         let supplier = Supplier::new(
             Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs())), Arc::default(),
             Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(), Transports::Plain,
@@ -356,10 +358,10 @@ mod tests {
         supplier.outputs.forget_job(JOB);
         // As a request that came just before the job's end, or before it was told in other words.
         jobs.obey(Order::Remove(JOB)).unwrap();
-        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, Refusal::NotAllowed);
+        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, RefusalReason::NotAllowed);
         assert!(!is_open());
         let second = served(b"second");
-        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, Refusal::NotAllowed);
+        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, RefusalReason::NotAllowed);
         assert!(!is_open());
         assert!(supplier.output(&second, attempt(0)).is_ok());
     }

@@ -1,11 +1,11 @@
 //! Both roles of the daemon over real sockets: what a reducer gets, and what nobody gets.
 
 use crate::jobs::Order;
-use crate::link::{greet, End};
+use crate::link::{greet, LinkRole};
 use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::random::Random;
 use crate::testing::site::{job, own_uid, JOB};
-use crate::wire::{Accept, Message, Refusal, Refused, LARGEST_READ, MAC};
+use crate::wire::{Accept, Message, RefusalReason, Refused, LARGEST_READ, MAC};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::FileExt;
@@ -52,11 +52,11 @@ fn connections_beyond_the_bound_end_the_oldest() {
 fn who_does_not_know_the_secret_or_is_another_user_gets_nothing() {
     let node = Node::start(2);
     node.site.write(0, &[vec![3; 100]]);
-    assert_eq!(node.reducer(b"another").err().unwrap().why, Refusal::NotAllowed);
+    assert_eq!(node.reducer(b"another").err().unwrap().why, RefusalReason::NotAllowed);
     node.jobs.obey(Order::Add(job(SECRET, own_uid() + 1))).unwrap();
     assert_eq!(node.reducer(SECRET).err().unwrap().text, "another user's job");
     node.jobs.obey(Order::Remove(JOB)).unwrap();
-    assert_eq!(node.reducer(SECRET).err().unwrap().why, Refusal::NotAllowed);
+    assert_eq!(node.reducer(SECRET).err().unwrap().why, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_job_that_is_over_is_not_served_on_old_connections() {
     let _ = reducer.0.write_all(&request);
     // The connection ended, or a thread that was just ending the look still knew the job, and was refused.
     let got = crate::link::receive(&mut reducer.0, Accept::Answers).map(|received| received.message);
-    let is_refused = matches!(&got, Err(_) | Ok(Message::Refused(Refused { why: Refusal::NotAllowed, .. })));
+    let is_refused = matches!(&got, Err(_) | Ok(Message::Refused(Refused { why: RefusalReason::NotAllowed, .. })));
     assert!(is_refused, "{got:?}");
     // The NodeManager tells it again: the old proofs are void, new ones are made.
     node.jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
@@ -82,12 +82,12 @@ fn a_recorded_greeting_opens_nothing_a_second_time() {
     let node = Node::start(2);
     let mut first = TcpStream::connect((HOSTS[0], node.port)).unwrap();
     let ends = format!("{} {}", first.local_addr().unwrap(), first.peer_addr().unwrap());
-    let transcript = greet(&mut first, End::Asker, ends).unwrap();
+    let transcript = greet(&mut first, LinkRole::Asker, ends).unwrap();
     let secret = crate::auth::Secret::new(SECRET.to_vec());
     let recorded = Message::Auth { job: JOB, mac: transcript.asker_proof(&secret, JOB) }.encode(0, false);
     assert!(matches!(answer(&mut first, &recorded), Message::Authenticated { .. }));
     let mut second = TcpStream::connect((HOSTS[0], node.port)).unwrap();
-    greet(&mut second, End::Asker, String::new()).unwrap();
+    greet(&mut second, LinkRole::Asker, String::new()).unwrap();
     assert!(matches!(answer(&mut second, &recorded), Message::Refused(_)));
 }
 
@@ -104,7 +104,7 @@ fn a_node_that_knows_no_secret_is_not_believed() {
     let peers = elsewhere(&stranger, &node);
     thread::spawn(move || {
         let (mut stream, _) = stranger.accept().unwrap();
-        greet(&mut stream, End::Answerer, String::new()).unwrap();
+        greet(&mut stream, LinkRole::Answerer, String::new()).unwrap();
         let asked = crate::link::receive(&mut stream, Accept::Requests).unwrap();
         let proof = Message::Authenticated { mac: [0; MAC] };
         stream.write_all(&proof.encode(asked.header.id, false)).unwrap();
@@ -129,7 +129,7 @@ fn a_relay_between_two_nodes_is_refused() {
         let _ = std::io::copy(&mut supplier_back, &mut asker_back);
     });
     let refused = peers.call(&node.jobs.get(JOB).unwrap(), read(10), &mut waits_on).unwrap_err();
-    assert_eq!(refused.why, Refusal::NotAllowed);
+    assert_eq!(refused.why, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn noise_stalls_and_half_closed_ends_disturb_nobody() {
         let count = random.below(300) as usize;
         let noise = random.bytes(count);
         if count % 2 == 0 {
-            let _ = greet(&mut stream, End::Asker, String::new());
+            let _ = greet(&mut stream, LinkRole::Asker, String::new());
         }
         let _ = stream.write_all(&noise);
         if count % 3 == 0 {
@@ -161,9 +161,9 @@ fn pieces_that_are_not_there_are_refused() {
     node.site.write(0, &[vec![3; 100]]);
     let mut reducer = node.reducer(SECRET).unwrap();
     for at in [(0, 0), (0, 105), (104, 1), (u64::MAX, 2)] {
-        assert_eq!(reducer.read(HOSTS[0], 0, 0, at).unwrap_err().why, Refusal::TooMuch, "{at:?}");
+        assert_eq!(reducer.read(HOSTS[0], 0, 0, at).unwrap_err().why, RefusalReason::TooMuch, "{at:?}");
     }
-    assert_eq!(reducer.look(HOSTS[0], 7, 0, 0).unwrap_err().why, Refusal::Gone);
+    assert_eq!(reducer.look(HOSTS[0], 7, 0, 0).unwrap_err().why, RefusalReason::Gone);
     assert_eq!(reducer.read(HOSTS[0], 0, 0, (0, 104)).unwrap().len(), 104);
 }
 
@@ -171,7 +171,7 @@ fn pieces_that_are_not_there_are_refused() {
 fn a_node_that_is_away_is_said_to_be() {
     let node = Node::start(2);
     let mut reducer = node.reducer(SECRET).unwrap();
-    assert_eq!(reducer.look("no-such-host.invalid", 0, 0, 0).unwrap_err().why, Refusal::Unreachable);
+    assert_eq!(reducer.look("no-such-host.invalid", 0, 0, 0).unwrap_err().why, RefusalReason::Unreachable);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Tests of daemons that talk by TLS: the same bytes, and nothing with those who do not, or show a wrong certificate.
 
-use crate::link::{greet, receive, End};
+use crate::link::{greet, receive, LinkRole};
 use crate::random::Random;
 use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::tls::{TlsContext, TlsFiles};
 use crate::transport::Transports;
-use crate::wire::{Accept, Refusal, LARGEST_READ};
+use crate::wire::{Accept, RefusalReason, LARGEST_READ};
 use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair};
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
@@ -98,7 +98,7 @@ fn refusal(transports: [Transports; 2]) -> String {
     let begun = Instant::now();
     let call = nodes[1].peers.call(&nodes[1].jobs.get(JOB).unwrap(), read(10), &mut waits_on);
     let refused = call.unwrap_err();
-    assert_eq!(refused.why, Refusal::Unreachable, "{}", refused.text);
+    assert_eq!(refused.why, RefusalReason::Unreachable, "{}", refused.text);
     assert!(begun.elapsed() < Duration::from_secs(15));
     assert_eq!(nodes[0].metrics.served_bytes.get(), 0);
     until(|| nodes[0].metrics.peers_in.get() == 0);
@@ -132,7 +132,7 @@ fn two_daemons_by_tls_get_every_byte_both_ways() {
     assert_eq!((nodes[0].metrics.peers_in.get(), nodes[1].metrics.peers_in.get()), (1, 1));
     // A job that demands TLS has it here.
     assert!(nodes[1].reducer(SECRET).unwrap().look_sealed(HOSTS[0], 0, 0).is_ok());
-    assert_eq!(nodes[0].reducer(b"another").err().unwrap().why, Refusal::NotAllowed);
+    assert_eq!(nodes[0].reducer(b"another").err().unwrap().why, RefusalReason::NotAllowed);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_plaintext_asker_gets_not_even_a_greeting() {
     refusal([tls.clone(), Transports::Plain]);
     let (nodes, _) = two_nodes([tls.clone(), tls], vec![3; 1000]);
     let mut stream = TcpStream::connect((HOSTS[0], nodes[0].port)).unwrap();
-    assert!(greet(&mut stream, End::Asker, String::new()).is_err());
+    assert!(greet(&mut stream, LinkRole::Asker, String::new()).is_err());
     let mut said = Vec::new();
     let _ = stream.read_to_end(&mut said);
     assert!(!said.windows(6).any(|part| part == b"VASJBS"), "{said:?}");
@@ -153,7 +153,7 @@ fn a_job_that_demands_tls_gets_nothing_of_a_plaintext_daemon() {
     let (nodes, _) = two_nodes([Transports::Plain, Transports::Plain], vec![3; 1000]);
     for host in [HOSTS[0], HOSTS[1]] {
         let refused = nodes[1].reducer(SECRET).unwrap().look_sealed(host, 0, 0).unwrap_err();
-        assert_eq!(refused.why, Refusal::TooMuch, "{}", refused.text);
+        assert_eq!(refused.why, RefusalReason::TooMuch, "{}", refused.text);
         assert!(refused.text.contains("mapreduce.shuffle.ssl.enabled"), "{}", refused.text);
     }
     assert_eq!(nodes[0].metrics.peers_in.get(), 0);

@@ -1,6 +1,6 @@
 //! The messages of the protocol, docs/adr/0019. Pure: bytes in, messages out; every length is bounded here.
 
-use crate::names::{is_host, JobKey, MapAttempt};
+use crate::names::{is_host, JobKey, MapAttemptId};
 use std::fmt;
 
 /// The bytes that both sides send first, with a nonce.
@@ -29,7 +29,7 @@ pub const TAGGED: u8 = 1;
 /// The reason of a refusal. Numbers are the protocol's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Refusal {
+pub enum RefusalReason {
     /// The job is not known on this node, or its secret is another.
     NotAllowed = 1,
     /// The output does not exist, or it is not the job's user's.
@@ -48,9 +48,9 @@ pub enum Refusal {
     Busy = 8,
 }
 
-impl Refusal {
-    fn of(number: u8) -> Option<Refusal> {
-        use Refusal::*;
+impl RefusalReason {
+    fn of(number: u8) -> Option<RefusalReason> {
+        use RefusalReason::*;
         [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch, Here, Busy].into_iter().find(|r| *r as u8 == number)
     }
 }
@@ -58,12 +58,12 @@ impl Refusal {
 /// A refusal with one line for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    pub why: Refusal,
+    pub why: RefusalReason,
     pub text: String,
 }
 
 impl Refused {
-    pub fn new(why: Refusal, text: impl fmt::Display) -> Refused {
+    pub fn new(why: RefusalReason, text: impl fmt::Display) -> Refused {
         Refused { why, text: text.to_string() }
     }
 }
@@ -82,7 +82,7 @@ pub enum Ask {
 /// A segment, and the question about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    pub map: MapAttempt,
+    pub map: MapAttemptId,
     pub partition: u32,
     pub ask: Ask,
     /// The host where the map ran: in requests of reducers to their own node only.
@@ -91,7 +91,7 @@ pub struct Request {
 
 /// The answer to a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looked {
+pub struct LookAnswer {
     pub stored_bytes: u64,
     pub raw_bytes: u64,
     pub checksums: Vec<u32>,
@@ -104,7 +104,7 @@ pub enum Message {
     Auth { job: JobKey, mac: [u8; MAC] },
     Authenticated { mac: [u8; MAC] },
     Ask(Request),
-    Looked(Looked),
+    Looked(LookAnswer),
     /// The bytes that follow the message.
     Data { length: u32 },
     Refused(Refused),
@@ -123,7 +123,7 @@ pub enum Accept {
 
 /// The fixed part in front of every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct MessageHeader {
     /// Bytes of the message, without header and tag.
     pub length: u32,
     pub kind: u8,
@@ -144,11 +144,11 @@ const DATA: u8 = 6;
 const REFUSED: u8 = 7;
 const WORKING: u8 = 8;
 
-impl Header {
+impl MessageHeader {
     /// Reads a header, whose length is one that its kind can have.
-    pub fn decode(bytes: &[u8; HEADER]) -> Result<Header, Malformed> {
+    pub fn decode(bytes: &[u8; HEADER]) -> Result<MessageHeader, Malformed> {
         let mut rest = Cursor(bytes);
-        let header = Header { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
+        let header = MessageHeader { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
         let most = match header.kind {
             LOOKED => LARGEST_ANSWER,
             AUTH | AUTHENTICATED | LOOK | READ | DATA | REFUSED | WORKING => LARGEST_REQUEST,
@@ -239,7 +239,7 @@ impl Message {
             LOOKED => Message::Looked(rest.looked()?),
             DATA => Message::Data { length: rest.at_most(LARGEST_READ)? },
             REFUSED => {
-                let why = Refusal::of(rest.u8()?).ok_or(Malformed("an unknown refusal"))?;
+                let why = RefusalReason::of(rest.u8()?).ok_or(Malformed("an unknown refusal"))?;
                 let text = String::from_utf8_lossy(rest.take(rest.0.len())?).into_owned();
                 Message::Refused(Refused { why, text })
             }
@@ -318,7 +318,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn request(&mut self, kind: u8) -> Result<Request, Malformed> {
-        let map = MapAttempt { job: self.job()?, map: self.u32()?, attempt: self.u32()? };
+        let map = MapAttemptId { job: self.job()?, map: self.u32()?, attempt: self.u32()? };
         let partition = self.u32()?;
         let ask = if kind == LOOK {
             let hold = self.at_most(LARGEST_HELD)?;
@@ -337,7 +337,7 @@ impl<'a> Cursor<'a> {
         Ok(Request { map, partition, ask, host: host.to_owned() })
     }
 
-    fn looked(&mut self) -> Result<Looked, Malformed> {
+    fn looked(&mut self) -> Result<LookAnswer, Malformed> {
         let (stored_bytes, raw_bytes) = (self.u64()?, self.u64()?);
         let count = self.at_most(MOST_CHECKSUMS)?;
         if u64::from(count) != stored_bytes.div_ceil(CHECKSUM_BYTES) {
@@ -348,7 +348,7 @@ impl<'a> Cursor<'a> {
         if held != 0 && u64::from(held) != stored_bytes {
             return Err(Malformed("a part of a segment as the whole"));
         }
-        Ok(Looked { stored_bytes, raw_bytes, checksums, held: self.take(held as usize)?.to_vec() })
+        Ok(LookAnswer { stored_bytes, raw_bytes, checksums, held: self.take(held as usize)?.to_vec() })
     }
 }
 

@@ -1,16 +1,16 @@
 //! Tests of nodes that know the job's secret and still do wrong: bits that flip on the wire, answers that stall,
 //! come by the byte, end early or come twice, and askers that take nothing.
 
-use crate::auth::{Secret, Session, Transcript, Way};
+use crate::auth::{Direction, Secret, SessionKey, Transcript};
 use crate::jobs::Job;
-use crate::link::{greet, receive, sealed, End};
+use crate::link::{greet, receive, sealed, LinkRole};
 use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::reach::Reach;
 use crate::served::{plain, WINDOW};
 use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
-use crate::wire::{Accept, Ask, Looked, Message, Refusal, Request, LARGEST_READ};
+use crate::wire::{Accept, Ask, LookAnswer, Message, RefusalReason, Request, LARGEST_READ};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn faulty(script: Script) -> TcpListener {
 
 fn answer_all(stream: &mut TcpStream, script: Script) -> io::Result<()> {
     let ends = format!("{} {}", plain(stream.peer_addr()?), plain(stream.local_addr()?));
-    let transcript = greet(stream, End::Answerer, ends)?;
+    let transcript = greet(stream, LinkRole::Answerer, ends)?;
     let secret = Secret::new(SECRET.to_vec());
     let session = transcript.session(&secret, JOB);
     let mut place = 0;
@@ -64,7 +64,7 @@ fn answer_all(stream: &mut TcpStream, script: Script) -> io::Result<()> {
             Ask::Look { .. } => Message::Looked(looked(&bytes)),
             Ask::Read { length, .. } => Message::Data { length },
         };
-        let head = sealed(&message, id, &session, Way::Answered, place);
+        let head = sealed(&message, id, &session, Direction::Answered, place);
         place += 1;
         match request.ask {
             Ask::Look { .. } => stream.write_all(&head)?,
@@ -73,9 +73,9 @@ fn answer_all(stream: &mut TcpStream, script: Script) -> io::Result<()> {
     }
 }
 
-fn looked(bytes: &[u8]) -> Looked {
+fn looked(bytes: &[u8]) -> LookAnswer {
     let checksums = bytes.chunks(64 << 10).map(crc32c::crc32c).collect();
-    Looked { stored_bytes: bytes.len() as u64, raw_bytes: bytes.len() as u64, checksums, held: vec![] }
+    LookAnswer { stored_bytes: bytes.len() as u64, raw_bytes: bytes.len() as u64, checksums, held: vec![] }
 }
 
 fn peers(listener: &TcpListener, node: &Node) -> Arc<Peers> {
@@ -134,7 +134,7 @@ fn a_bit_that_flips_in_a_message_or_its_tag_ends_the_connection() {
             18 => |stream, head, bytes| flipped(stream, head, bytes, 18),
             _ => |stream, head, bytes| flipped(stream, head, bytes, 33),
         };
-        assert_eq!(asked(script).unwrap_err().why, Refusal::Unreachable, "byte {at}");
+        assert_eq!(asked(script).unwrap_err().why, RefusalReason::Unreachable, "byte {at}");
     }
 }
 
@@ -150,7 +150,7 @@ fn an_answer_that_stalls_is_given_up() {
         stream.write_all(&[head, &bytes[..100_000]].concat())?;
         stream.read_exact(&mut [0; 1])
     });
-    assert_eq!(answer.unwrap_err().why, Refusal::Unreachable);
+    assert_eq!(answer.unwrap_err().why, RefusalReason::Unreachable);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_answer_that_comes_by_the_byte_is_given_up() {
             stream.write_all(&[*byte])
         })
     });
-    assert_eq!(answer.unwrap_err().why, Refusal::Unreachable);
+    assert_eq!(answer.unwrap_err().why, RefusalReason::Unreachable);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn an_answer_that_ends_early_is_no_answer() {
         stream.shutdown(Shutdown::Write)?;
         stream.read_exact(&mut [0; 1])
     });
-    assert_eq!(answer.unwrap_err().why, Refusal::Unreachable);
+    assert_eq!(answer.unwrap_err().why, RefusalReason::Unreachable);
 }
 
 #[test]
@@ -186,10 +186,10 @@ fn an_answer_that_comes_twice_ends_the_connection() {
 }
 
 /// Connects to a node as another one that knows the job.
-fn asker(node: &Node) -> (TcpStream, Transcript, Session) {
+fn asker(node: &Node) -> (TcpStream, Transcript, SessionKey) {
     let mut stream = TcpStream::connect((HOSTS[0], node.port)).unwrap();
     let ends = format!("{} {}", stream.local_addr().unwrap(), stream.peer_addr().unwrap());
-    let transcript = greet(&mut stream, End::Asker, ends).unwrap();
+    let transcript = greet(&mut stream, LinkRole::Asker, ends).unwrap();
     let secret = Secret::new(SECRET.to_vec());
     let proof = Message::Auth { job: JOB, mac: transcript.asker_proof(&secret, JOB) };
     stream.write_all(&proof.encode(0, false)).unwrap();
@@ -198,10 +198,10 @@ fn asker(node: &Node) -> (TcpStream, Transcript, Session) {
     (stream, transcript, session)
 }
 
-fn ask(stream: &mut TcpStream, session: &Session, count: usize, length: u32) {
+fn ask(stream: &mut TcpStream, session: &SessionKey, count: usize, length: u32) {
     for place in 0..count as u64 {
         let request = Request { host: String::new(), ..read(length) };
-        stream.write_all(&sealed(&Message::Ask(request), 1 + place, session, Way::Asked, place)).unwrap();
+        stream.write_all(&sealed(&Message::Ask(request), 1 + place, session, Direction::Asked, place)).unwrap();
     }
 }
 
@@ -236,7 +236,7 @@ fn a_request_that_is_sent_again_ends_the_connection() {
     node.site.write(0, &[vec![3; 100_000]]);
     let (mut stream, _, session) = asker(&node);
     let request = Request { host: String::new(), ..read(1000) };
-    let sent = sealed(&Message::Ask(request), 1, &session, Way::Asked, 0);
+    let sent = sealed(&Message::Ask(request), 1, &session, Direction::Asked, 0);
     stream.write_all(&[sent.clone(), sent].concat()).unwrap();
     let mut answered = Vec::new();
     let _ = stream.read_to_end(&mut answered);

@@ -3,19 +3,19 @@ use crate::random::Random;
 
 fn any(random: &mut Random) -> Message {
     let job = JobKey { cluster: random.next(), number: random.next() as u32 };
-    let map = MapAttempt { job, map: random.next() as u32, attempt: random.next() as u32 };
+    let map = MapAttemptId { job, map: random.next() as u32, attempt: random.next() as u32 };
     match random.below(8) {
         0 => Message::Auth { job, mac: random.bytes(MAC).try_into().unwrap() },
         1 => Message::Authenticated { mac: random.bytes(MAC).try_into().unwrap() },
         2 => Message::Data { length: random.below(u64::from(LARGEST_READ) + 1) as u32 },
         7 => Message::Working,
-        3 => Message::Refused(Refused::new(Refusal::Damaged, "x".repeat(random.below(400) as usize))),
+        3 => Message::Refused(Refused::new(RefusalReason::Damaged, "x".repeat(random.below(400) as usize))),
         4 => {
             let count = random.below(2000) as usize;
             let held = random.bytes(count);
             let stored_bytes = if held.is_empty() { random.below(1 << 24) + 1 } else { held.len() as u64 };
             let checksums = (0..stored_bytes.div_ceil(CHECKSUM_BYTES)).map(|_| random.next() as u32).collect();
-            Message::Looked(Looked { stored_bytes, raw_bytes: random.next(), checksums, held })
+            Message::Looked(LookAnswer { stored_bytes, raw_bytes: random.next(), checksums, held })
         }
         number => {
             let ask = if number == 5 {
@@ -30,7 +30,7 @@ fn any(random: &mut Random) -> Message {
 }
 
 fn split(bytes: &[u8]) -> Result<Message, Malformed> {
-    let header = Header::decode(bytes[..HEADER].try_into().unwrap())?;
+    let header = MessageHeader::decode(bytes[..HEADER].try_into().unwrap())?;
     if bytes.len() != HEADER + header.length as usize {
         return Err(Malformed("another length"));
     }
@@ -43,7 +43,7 @@ fn every_message_is_read_back() {
     for id in 0..20_000 {
         let message = any(&mut random);
         let bytes = message.encode(id, id % 2 == 0);
-        let header = Header::decode(bytes[..HEADER].try_into().unwrap()).unwrap();
+        let header = MessageHeader::decode(bytes[..HEADER].try_into().unwrap()).unwrap();
         assert_eq!((header.id, header.is_tagged()), (id, id % 2 == 0));
         assert_eq!(split(&bytes), Ok(message));
     }
@@ -73,7 +73,7 @@ fn random_bytes_are_bounded() {
     let mut random = Random::new(4);
     for _ in 0..50_000 {
         let bytes = random.bytes(HEADER);
-        if let Ok(header) = Header::decode(bytes[..].try_into().unwrap()) {
+        if let Ok(header) = MessageHeader::decode(bytes[..].try_into().unwrap()) {
             assert!(header.length as usize <= LARGEST_ANSWER);
         }
         let count = random.below(200) as usize;
@@ -84,8 +84,10 @@ fn random_bytes_are_bounded() {
 
 #[test]
 fn a_message_that_does_not_belong_is_refused_by_its_header() {
-    let looked = Looked { stored_bytes: 128 << 10, raw_bytes: 9, checksums: vec![1, 2], held: vec![0; 128 << 10] };
-    let header = |message: Message| Header::decode(message.encode(1, false)[..HEADER].try_into().unwrap()).unwrap();
+    let looked = LookAnswer { stored_bytes: 128 << 10, raw_bytes: 9, checksums: vec![1, 2], held: vec![0; 128 << 10] };
+    let header = |message: Message| {
+        MessageHeader::decode(message.encode(1, false)[..HEADER].try_into().unwrap()).unwrap()
+    };
     let (large, proof) = (header(Message::Looked(looked)), header(Message::Authenticated { mac: [0; MAC] }));
     let auth = header(Message::Auth { job: JobKey { cluster: 1, number: 1 }, mac: [0; MAC] });
     assert!(large.check(Accept::Requests).is_err() && large.check(Accept::SmallAnswers).is_err());
@@ -95,7 +97,7 @@ fn a_message_that_does_not_belong_is_refused_by_its_header() {
 
 #[test]
 fn a_request_cannot_name_a_path_as_its_host() {
-    let map = MapAttempt { job: JobKey { cluster: 1, number: 1 }, map: 0, attempt: 0 };
+    let map = MapAttemptId { job: JobKey { cluster: 1, number: 1 }, map: 0, attempt: 0 };
     for host in ["../etc", "a/b", "a b", "a\0b"] {
         let ask = Ask::Read { offset: 0, length: 1 };
         let bytes = Message::Ask(Request { map, partition: 0, ask, host: host.to_owned() }).encode(1, false);

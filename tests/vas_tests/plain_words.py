@@ -33,6 +33,16 @@ _JAVA_CLASS = re.compile(
     r"(?:class|interface|record|enum) (\w+)",
     re.M,
 )
+_RUST_TYPE = re.compile(
+    r"^ *pub(?:\([^)\n]*\))? (?:unsafe )?(?:struct|enum|trait|union|type) (\w+)", re.M
+)
+# An item that only tests have: with a body in braces as the formatter indents it, or of one line.
+_RUST_TEST_ITEM = re.compile(
+    r"^( *)#\[cfg\(test\)\]\n(?:\1(?:#\[|//)[^\n]*\n)*(?:[^\n]*\{\n.*?^\1\}|[^\n]*)", re.M | re.S
+)
+_C_TYPE = re.compile(
+    r"^(?:typedef\b[^;{(]*?(\w+)[;(]|(?:typedef )?(?:struct|enum|union) (\w+) \{)", re.M
+)
 # A block of comments for rustdoc, and what it is about.
 _RUSTDOC = re.compile(r"((?:^[ ]*//[/!][^\n]*\n)+)(?:[ ]*#\[[^\n]*\n)*([^\n]*)", re.M)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -109,23 +119,42 @@ def c_riddles(path: Path) -> list[str]:
     return found
 
 
-def classes_named_twice() -> dict[str, list[str]]:
-    """Returns each public class name that stands in several files, with those files."""
-    where: dict[str, list[str]] = defaultdict(list)
-    for path in product_files(".py"):
-        for node, _ in _public(_tree(path), ""):
-            if isinstance(node, ast.ClassDef):
-                where[node.name].append(str(path.relative_to(REPOSITORY)))
-    for path in product_files(".java"):
-        for name in java_classes(path.read_text()):
-            where[name].append(str(path.relative_to(REPOSITORY)))
+def classes_named_twice(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """Returns each name of a public class or type that stands in several of these files.
+
+    Each name comes with its files, which are of Python, Java or Rust, or headers of C.
+    """
+    where: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        for name in _classes_of(path):
+            where[name].append(path)
     return {n: w for n, w in where.items() if len(w) > 1 and n not in _NAMED_BY_OTHERS}
+
+
+def _classes_of(path: Path) -> list[str]:
+    if path.suffix == ".py":
+        found = _public(_tree(path), "")
+        return [node.name for node, _ in found if isinstance(node, ast.ClassDef)]
+    if path.suffix == ".rs" and (path.stem.endswith("_tests") or "testing" in path.parts):
+        return []
+    read = {".java": java_classes, ".rs": rust_types, ".h": c_types}
+    return read[path.suffix](path.read_text())
 
 
 def java_classes(source: str) -> list[str]:
     """Returns the classes of a Java file that others may name: top-level ones, and public ones."""
     found = _JAVA_CLASS.findall(source)
     return [name for indent, notes, name in found if not indent or "public " in notes]
+
+
+def rust_types(source: str) -> list[str]:
+    """Returns the types and traits of a Rust file that other files may name, without tests'."""
+    return _RUST_TYPE.findall(_RUST_TEST_ITEM.sub("", source))
+
+
+def c_types(source: str) -> list[str]:
+    """Returns the types that a header of C defines: by typedef, struct, enum or union."""
+    return [named or tag for named, tag in _C_TYPE.findall(source)]
 
 
 def _is_test(path: Path) -> bool:

@@ -1,7 +1,7 @@
 //! For tests: one node with both roles of the daemon, over real sockets.
 
-use crate::budget::Budget;
-use crate::jobs::{Jobs, Order};
+use crate::budget::MemoryBudget;
+use crate::jobs::{Order, ServedJobs};
 use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::outputs::Outputs;
@@ -26,10 +26,10 @@ pub const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"
 /// A node that serves its own outputs, and asks its own daemon for them.
 pub struct Node {
     pub site: Site,
-    pub jobs: Arc<Jobs>,
+    pub jobs: Arc<ServedJobs>,
     pub peers: Arc<Peers>,
     pub supplier: Arc<Supplier>,
-    pub budget: Arc<Budget>,
+    pub budget: Arc<MemoryBudget>,
     pub metrics: Arc<Metrics>,
     pub port: u16,
 }
@@ -55,7 +55,7 @@ impl Node {
 
     fn listening(listener: TcpListener, most_peers: Option<usize>, pace: Pace, transports: Transports) -> Node {
         let site = Site::new();
-        let (jobs, metrics) = (Arc::new(Jobs::default()), Arc::new(Metrics::default()));
+        let (jobs, metrics) = (Arc::new(ServedJobs::default()), Arc::new(Metrics::default()));
         jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
         let outputs = Arc::new(Outputs::new(&site.local_dirs()));
         let reach = Arc::new(Reach::new(Vec::new()));
@@ -70,7 +70,7 @@ impl Node {
             Some(most) => Peers::bounded(port, most, pace, reach, Arc::clone(&metrics)),
             None => Peers::new(own, pace, reach, Arc::clone(&metrics)),
         };
-        let budget = Budget::new(8 << 20);
+        let budget = MemoryBudget::new(8 << 20);
         let node = Node { site, jobs, peers, supplier, budget, metrics, port };
         node.open_door(pace);
         node

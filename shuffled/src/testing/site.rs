@@ -3,10 +3,10 @@
 use crate::auth::{is_equal, Secret, Transcript};
 use crate::index::{encode, Part};
 use crate::jobs::Job;
-use crate::link::{greet, receive, End};
-use crate::names::{JobKey, MapAttempt};
+use crate::link::{greet, receive, LinkRole};
+use crate::names::{JobKey, MapAttemptId};
 use crate::random::{nonce, Random};
-use crate::wire::{Accept, Ask, Looked, Message, Refused, Request};
+use crate::wire::{Accept, Ask, LookAnswer, Message, Refused, Request};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -72,8 +72,8 @@ impl Drop for Site {
     }
 }
 
-pub fn attempt(map: u32) -> MapAttempt {
-    MapAttempt { job: JOB, map, attempt: 0 }
+pub fn attempt(map: u32) -> MapAttemptId {
+    MapAttemptId { job: JOB, map, attempt: 0 }
 }
 
 pub fn own_uid() -> u32 {
@@ -90,7 +90,7 @@ pub struct Reducer(pub UnixStream, pub usize);
 
 impl Reducer {
     pub fn connect(mut stream: UnixStream, secret: &[u8]) -> Result<Reducer, Refused> {
-        let transcript = greet(&mut stream, End::Asker, String::new()).unwrap();
+        let transcript = greet(&mut stream, LinkRole::Asker, String::new()).unwrap();
         Reducer::prove(stream, &transcript, secret)
     }
 
@@ -119,16 +119,16 @@ impl Reducer {
         }
     }
 
-    pub fn look(&mut self, host: &str, map: u32, partition: u32, hold: u32) -> Result<Looked, Refused> {
+    pub fn look(&mut self, host: &str, map: u32, partition: u32, hold: u32) -> Result<LookAnswer, Refused> {
         self.looked(host, map, partition, Ask::Look { hold, verify: true, sealed: false })
     }
 
     /// Looks as a job does that demands TLS.
-    pub fn look_sealed(&mut self, host: &str, map: u32, partition: u32) -> Result<Looked, Refused> {
+    pub fn look_sealed(&mut self, host: &str, map: u32, partition: u32) -> Result<LookAnswer, Refused> {
         self.looked(host, map, partition, Ask::Look { hold: 0, verify: true, sealed: true })
     }
 
-    fn looked(&mut self, host: &str, map: u32, partition: u32, ask: Ask) -> Result<Looked, Refused> {
+    fn looked(&mut self, host: &str, map: u32, partition: u32, ask: Ask) -> Result<LookAnswer, Refused> {
         match self.ask(host, map, partition, ask) {
             Message::Looked(looked) => Ok(looked),
             Message::Refused(refused) => Err(refused),
