@@ -1,4 +1,4 @@
-//! Floods, slow ends and slow disks: who suffers by them, and who does not.
+//! Tests of floods, slow connections and slow disks: who suffers by them, and who does not.
 
 use crate::jobs::{Job, Order};
 use crate::link::{greet, LinkRole};

@@ -1,4 +1,5 @@
-//! Proofs that both ends know a job's shuffle secret, docs/adr/0019. The secret itself is never sent.
+//! Makes the proofs that both ends of a connection know a job's shuffle secret (docs/adr/0019). The secret itself is
+//! never sent.
 
 use crate::names::JobKey;
 use crate::random::NONCE;
@@ -7,10 +8,10 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::fmt;
 
-/// Bytes of the longest secret that is taken; Hadoop's has 8.
+/// Most bytes of a secret; Hadoop's secrets have 8.
 pub const LONGEST_SECRET: usize = 256;
 
-/// A secret that is overwritten when it is dropped, and printed by nothing.
+/// A job's secret. It is overwritten when it is dropped, and nothing prints it.
 pub struct Secret(Vec<u8>);
 
 impl Secret {
@@ -18,7 +19,7 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// Returns the bytes of which these are the hexadecimal digits, two each.
+    /// Returns the secret that this one spells in hexadecimal: its bytes are digits from 0 to 15, two for each byte.
     pub fn joined(&self) -> Secret {
         Secret(self.0.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
     }
@@ -54,13 +55,14 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     mac
 }
 
-/// One connection's identity: both nonces, and both addresses as the end that was connected to sees them.
-/// A proof for one connection proves nothing on another.
+/// The identity of one connection: the nonces and addresses of both ends. A proof is made over it, so a proof for one
+/// connection proves nothing on another.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     pub asker: [u8; NONCE],
     pub answerer: [u8; NONCE],
-    /// Addresses of a TCP connection; empty on a Unix socket.
+    /// The addresses of a TCP connection, the asker's first, and under TLS a text that only both ends know; empty on
+    /// a Unix socket.
     pub ends: String,
 }
 
@@ -70,12 +72,12 @@ impl Transcript {
         self.proof(secret, b"vas-jbs 1 asker", job)
     }
 
-    /// Returns the proof of the end that was asked.
+    /// Returns the proof of the end that answers with a job's outputs.
     pub fn answerer_proof(&self, secret: &Secret, job: JobKey) -> [u8; MAC] {
         self.proof(secret, b"vas-jbs 1 answerer", job)
     }
 
-    /// Returns the key of the tags of this job's messages on this connection.
+    /// Returns the key that makes the tags of this job's messages on this connection.
     pub fn session(&self, secret: &Secret, job: JobKey) -> SessionKey {
         SessionKey(Secret::new(self.proof(secret, b"vas-jbs 1 session", job).to_vec()))
     }
@@ -87,13 +89,13 @@ impl Transcript {
     }
 }
 
-/// Compares two proofs in a time that says nothing of where they differ.
+/// Returns whether two proofs or tags are equal, in a time that does not depend on where they differ.
 pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let expected = mac(b"compare", &[one]).finalize().into_bytes();
     mac(b"compare", &[other]).verify_slice(&expected).is_ok()
 }
 
-/// The direction of a message.
+/// The direction of a message: from the end that asks, or from the end that answers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Direction {
@@ -101,7 +103,7 @@ pub enum Direction {
     Answered = 2,
 }
 
-/// Makes the tags of one job's messages on one connection.
+/// The key that makes the tags of one job's messages on one connection.
 #[derive(Debug)]
 pub struct SessionKey(Secret);
 

@@ -1,11 +1,12 @@
-//! A bound on the bytes that the node holds, with fair shares: who wants more waits, but not for ever.
+//! Bounds the bytes of memory that the daemon holds, with fair shares. A request for more than is free waits, but not
+//! for ever.
 
 use crate::shares::{Payer, Shares};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many bytes and no more.
+/// A fixed number of bytes of memory, of which requests reserve parts.
 pub struct MemoryBudget {
     shares: Mutex<Shares>,
     freed: Condvar,
@@ -13,7 +14,7 @@ pub struct MemoryBudget {
     given: AtomicU64,
 }
 
-/// Bytes that are in use until this is dropped.
+/// Bytes of the budget that are reserved until this is dropped.
 pub struct Reserved {
     budget: Arc<MemoryBudget>,
     payer: Payer,
@@ -26,8 +27,8 @@ impl MemoryBudget {
         Arc::new(MemoryBudget { shares, freed: Condvar::new(), all: bytes, given: AtomicU64::new(0) })
     }
 
-    /// Waits until so many bytes are free, and within the shares of job and user; more bytes than
-    /// there are count as all. None if that takes longer than it may.
+    /// Reserves bytes. Waits until they are free, and within the shares of the job and of its user; a request for
+    /// more than the whole budget gets the whole. Returns None if that takes longer than `patience`.
     pub fn reserve(self: &Arc<Self>, payer: Payer, bytes: u64, patience: Duration) -> Option<Reserved> {
         let (bytes, end) = (bytes.min(self.all), Instant::now() + patience);
         let mut shares = self.lock();
@@ -41,12 +42,12 @@ impl MemoryBudget {
         Some(Reserved { budget: Arc::clone(self), payer, bytes })
     }
 
-    /// Returns how often bytes were given back: whoever waits sees by it that there is progress.
+    /// Returns how often reserved bytes were given back: while this number grows, waiting is worth it.
     pub fn given(&self) -> u64 {
         self.given.load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes in use now.
+    /// Returns the number of bytes that are reserved now.
     pub fn used(&self) -> u64 {
         self.lock().held()
     }

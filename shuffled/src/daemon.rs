@@ -1,4 +1,4 @@
-//! Puts the parts together, and obeys the NodeManager on standard input until that ends.
+//! Starts the parts of the daemon, and carries out the NodeManager's orders on standard input until that ends.
 
 use crate::budget::MemoryBudget;
 use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
@@ -22,12 +22,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How often the sockets for reducers are looked at: a disk may come and go.
+/// How often the daemon looks whether its sockets for reducers are still there: a disk may fail and come back.
 const SOCKETS: Duration = Duration::from_secs(30);
-/// Descriptors that full tables need, with some to spare.
+/// File descriptors that the daemon needs with as many connections and open outputs as it allows, and some to spare.
 const DESCRIPTORS: u64 = 9000;
 
-/// Serves until standard input ends.
+/// Runs the daemon until standard input ends. Returns an error if a file of TLS cannot be used, a socket or thread
+/// cannot be made, or standard input cannot be read.
 pub fn run(options: &Options) -> io::Result<()> {
     keep_secrets()?;
     allow_descriptors();
@@ -56,14 +57,14 @@ pub fn run(options: &Options) -> io::Result<()> {
         let (jobs, budget) = (Arc::clone(&jobs), Arc::clone(&budget));
         start("metrics", move || show(&listener, || metrics.text(jobs.count() as u64, budget.used())))?;
     }
-    // The NodeManager reads this line: from here on both all are open.
+    // The NodeManager reads this line: from here on the sockets for nodes and for reducers are open.
     println!("listening on port {}", listens.port());
     io::stdout().flush()?;
     obey(&mut io::stdin().lock(), &jobs, &outputs)
 }
 
-/// Makes a socket in each local directory, and keeps them there. A directory that is bad is named, and
-/// hides nothing of the others; an error if all are.
+/// Makes a socket for reducers in each local directory, and makes it again where it vanishes. Names a directory that
+/// cannot be used on standard error and leaves it out; returns an error if none can be used.
 fn open_sockets(local_dirs: &[PathBuf], local: &Arc<Local>) -> io::Result<()> {
     let mut all: Vec<LocalSocket> = local_dirs.iter().map(|directory| LocalSocket::new(directory)).collect();
     if all.iter_mut().filter_map(|socket| open_socket(socket, local).then_some(())).count() == 0 {
@@ -92,14 +93,15 @@ fn open_socket(socket: &mut LocalSocket, local: &Arc<Local>) -> bool {
     }
 }
 
-/// Keeps the secrets out of core dumps, and other processes of this user out of its memory.
+/// Keeps the jobs' secrets out of core dumps, and other processes of this user out of the daemon's memory.
 fn keep_secrets() -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     Ok(())
 }
 
-/// Takes as many descriptors as this process may have.
+/// Raises the limit of open files as far as the kernel allows. Warns on standard error if that is below
+/// `DESCRIPTORS`.
 fn allow_descriptors() {
     let limit = rustix::process::getrlimit(Resource::Nofile);
     let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -119,7 +121,7 @@ fn obey(input: &mut impl BufRead, jobs: &ServedJobs, outputs: &Outputs) -> io::R
             return Ok(());
         }
         if line.len() > LONGEST_LINE && !line.ends_with(b"\n") {
-            // The rest of it is no order either.
+            // The rest of the line is not an order either.
             skip_line(input)?;
         }
         let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
@@ -129,8 +131,8 @@ fn obey(input: &mut impl BufRead, jobs: &ServedJobs, outputs: &Outputs) -> io::R
             eprintln!("vas-shuffled: standard input: {why}");
         }
         line.fill(0);
-        // A job that is told again may have other files, or another user. After the order: what is opened
-        // from here on is the new job's, and `Supplier::output` closes what was opened meanwhile.
+        // A job that is announced again may have other files, or another user. After the order: what is opened from
+        // here on is the new job's, and `Supplier::output` closes what was opened meanwhile.
         if let Some(key) = told {
             outputs.forget_job(key);
         }

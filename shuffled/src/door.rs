@@ -1,6 +1,6 @@
-//! Decides who may stay connected. A connection that has proved no job yet costs a proven one nothing: such
-//! ones are few, the oldest of them ends first, and each has little time. Among proven ones no address
-//! and no job keeps others out.
+//! Decides which connections of a listener may stay. Those that have proved no job yet are few, the oldest of them
+//! ends first, and each has little time, so they cost the proven ones nothing. Among the proven ones no peer and no
+//! job keeps others out.
 
 use crate::names::JobKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,7 +26,7 @@ impl Shut for UnixStream {
     }
 }
 
-/// The most connections at once: in all, and of one peer.
+/// The most connections at once, in all and of one peer: those that have proved a job, and those that have not.
 #[derive(Clone, Copy)]
 pub struct Limits {
     pub unproven: usize,
@@ -35,14 +35,14 @@ pub struct Limits {
     pub proven_of_one: usize,
 }
 
-/// The connections of one listener; `P` is a peer: an address, or a user of this node.
+/// The connections of one listener. `P` is a peer: an address, or a user of this node.
 pub struct Door<P> {
     limits: Limits,
     state: Mutex<State<P>>,
 }
 
 struct State<P> {
-    // In the order of arrival.
+    // By number, in the order of arrival.
     entries: BTreeMap<u64, Entry<P>>,
     arrivals: u64,
 }
@@ -53,7 +53,7 @@ struct Entry<P> {
     stream: Arc<dyn Shut>,
 }
 
-/// The place of one connection, until this is dropped.
+/// The place of one connection among those of a listener, until this is dropped.
 pub struct Admission<P: Copy + Eq + Hash> {
     door: Arc<Door<P>>,
     number: u64,
@@ -65,7 +65,7 @@ impl<P: Copy + Eq + Hash> Door<P> {
         Arc::new(Door { limits, state: Mutex::new(state) })
     }
 
-    /// Takes a new connection, and ends older unproven ones where there are too many.
+    /// Admits a new connection, and ends the oldest unproven ones where there are too many.
     pub fn enter(self: &Arc<Self>, peer: P, stream: Arc<dyn Shut>) -> Admission<P> {
         let mut state = self.lock();
         if state.count(|entry| !entry.is_proven() && entry.peer == peer) >= self.limits.unproven_of_one {
@@ -88,8 +88,8 @@ impl<P: Copy + Eq + Hash> Door<P> {
 }
 
 impl<P: Copy + Eq + Hash> Admission<P> {
-    /// Counts the connection as one that proved these jobs, and no others any more. False if it was
-    /// ended before or by that.
+    /// Notes that the connection has proved these jobs, and no others. Ends a connection where too many are proven;
+    /// returns false if this one was ended, now or before.
     pub fn proved(&self, jobs: BTreeSet<JobKey>) -> bool {
         let mut state = self.door.lock();
         let Some(entry) = state.entries.get_mut(&self.number) else { return false };
@@ -127,7 +127,8 @@ impl<P: Copy + Eq + Hash> State<P> {
         self.entries.values().filter(|entry| which(entry)).count()
     }
 
-    /// Returns the peer with most of these connections; of several the one whose first is the oldest.
+    /// Returns the peer with the most connections that `which` selects; of several such peers the one whose first is
+    /// the oldest. None if no connection is selected.
     fn most(&self, which: impl Fn(&Entry<P>) -> bool) -> Option<P> {
         let mut counts: HashMap<P, (usize, u64)> = HashMap::new();
         for (number, entry) in self.entries.iter().filter(|(_, entry)| which(entry)) {
@@ -143,7 +144,7 @@ impl<P: Copy + Eq + Hash> State<P> {
         }
     }
 
-    /// Ends the connection of a peer that its jobs need least: each of them has many others there.
+    /// Ends that connection of a peer which its jobs need least, as each of them has many others of the same peer.
     fn end_proven(&mut self, peer: P) {
         let mut of_job: HashMap<JobKey, usize> = HashMap::new();
         let proven = || self.entries.iter().filter(|(_, entry)| entry.peer == peer && entry.is_proven());

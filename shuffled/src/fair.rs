@@ -1,13 +1,13 @@
-//! The order of requests to one node: first in, first out within a job; jobs in turn, by bytes.
-//! Deficit round robin (Shreedhar and Varghese, 1995), as a data structure without a thread.
+//! Orders the requests to one node: first in, first out within a job, and jobs take turns by bytes. It is deficit
+//! round robin (Shreedhar and Varghese, 1995), as a data structure without a thread.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// Bytes that a job may ask for in one turn: the largest single request.
+/// Bytes that a job may ask for in one turn: those of the largest single request.
 pub const QUANTUM: u64 = 1 << 20;
 
-/// The least cost of a request, however few its bytes: the other node reads for it.
+/// Least bytes that a request is charged with, however few it asks for: the other node reads its disk all the same.
 pub const SMALLEST: u64 = 128 << 10;
 
 struct Line<T> {
@@ -15,7 +15,7 @@ struct Line<T> {
     credit: u64,
 }
 
-/// Requests that wait, of several jobs `J`.
+/// The waiting requests `T` of several jobs `J`.
 pub struct Fair<J, T> {
     lines: HashMap<J, Line<T>>,
     turns: VecDeque<J>,
@@ -29,7 +29,7 @@ impl<J: Hash + Eq + Clone, T> Default for Fair<J, T> {
 }
 
 impl<J: Hash + Eq + Clone, T> Fair<J, T> {
-    /// Takes one more request, which is expected to be answered by so many bytes.
+    /// Adds a request of a job, whose answer is expected to have this many bytes.
     pub fn add(&mut self, job: J, bytes: u64, request: T) {
         let line = self.lines.entry(job.clone()).or_insert_with(|| {
             self.turns.push_back(job);
@@ -39,7 +39,7 @@ impl<J: Hash + Eq + Clone, T> Fair<J, T> {
         self.count += 1;
     }
 
-    /// Returns the next request of the jobs that may have one now; None if none of them waits.
+    /// Removes and returns the next request of a job for which `may` is true; None if no request of such a job waits.
     pub fn take(&mut self, may: impl Fn(&J) -> bool) -> Option<T> {
         if !self.turns.iter().any(&may) {
             return None;
@@ -57,7 +57,7 @@ impl<J: Hash + Eq + Clone, T> Fair<J, T> {
                     line.credit -= bytes;
                     self.count -= 1;
                     if line.waiting.is_empty() {
-                        // A job that asks for nothing saves up nothing.
+                        // A job without requests saves no credit.
                         self.lines.remove(&job);
                         self.turns.pop_front();
                     }
@@ -75,7 +75,7 @@ impl<J: Hash + Eq + Clone, T> Fair<J, T> {
         self.count
     }
 
-    /// Returns all that wait, in no order that matters.
+    /// Removes and returns all waiting requests, in no particular order.
     pub fn drain(&mut self) -> Vec<T> {
         self.turns.clear();
         self.count = 0;

@@ -1,18 +1,18 @@
-//! The order of reads on one device. Jobs take turns by bytes; within a job requests are grouped by
-//! file, ordered by offset, adjacent ones joined, and files take turns. The dissertation's MOFSupplier
-//! (4.2.1.2) with fair shares, as a data structure without a thread.
+//! Orders the reads on one device. Jobs take turns by bytes. Within a job, requests are grouped by file and ordered
+//! by offset, adjacent ones are joined, and files take turns. It is the dissertation's MOFSupplier (4.2.1.2) with
+//! fair shares, as a data structure without a thread.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
 
-/// Bytes of the longest read that joins several requests.
+/// Most bytes of a read that joins several requests.
 pub const LONGEST_JOIN: u64 = 4 << 20;
 /// Bytes that a job may read in one turn.
 const QUANTUM: u64 = LONGEST_JOIN;
-/// The cost of a request besides its bytes: a small one takes the device's time too.
+/// Bytes that each request is charged with besides its own: a small one takes the device's time too.
 const COST: u64 = 64 << 10;
 
-/// A range of a file that somebody waits for.
+/// A range of a file, in bytes, and the request that waits for it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Range<T> {
     pub offset: u64,
@@ -21,14 +21,14 @@ pub struct Range<T> {
     pub ticket: T,
 }
 
-/// The waiting requests of one device; `J` names a job, `K` a file of it.
+/// The waiting requests `T` of one device, by job `J` and by the job's files `K`.
 pub struct ReadGroups<J, K, T> {
     jobs: HashMap<J, Line<K, T>>,
     turns: VecDeque<J>,
     arrivals: u64,
 }
 
-/// The requests of one job, and the bytes that it may still read in this turn; a debt is negative.
+/// The waiting requests of one job, and the bytes that the job may still read in this turn; a debt is negative.
 struct Line<K, T> {
     files: BTreeMap<K, BTreeMap<(u64, u64), Range<T>>>,
     turns: VecDeque<K>,
@@ -42,7 +42,7 @@ impl<J: Hash + Eq + Clone, K: Ord + Clone, T> Default for ReadGroups<J, K, T> {
 }
 
 impl<J: Hash + Eq + Clone, K: Ord + Clone, T> ReadGroups<J, K, T> {
-    /// Takes one more request.
+    /// Adds a request of a job, for a range of one of the job's files.
     pub fn add(&mut self, job: J, file: K, range: Range<T>) {
         self.arrivals += 1;
         let place = (range.offset, self.arrivals);
@@ -58,8 +58,8 @@ impl<J: Hash + Eq + Clone, K: Ord + Clone, T> ReadGroups<J, K, T> {
         group.insert(place, range);
     }
 
-    /// Returns the next read: requests of one file that follow one another, in order of offset;
-    /// nothing if nobody waits.
+    /// Removes and returns the requests of the next read, which follow one another in one file, in order of offset.
+    /// Empty if no request waits.
     pub fn take(&mut self) -> Vec<Range<T>> {
         loop {
             let Some(job) = self.turns.front().cloned() else { return Vec::new() };
@@ -72,7 +72,7 @@ impl<J: Hash + Eq + Clone, K: Ord + Clone, T> ReadGroups<J, K, T> {
             let joined = line.take();
             line.credit -= joined.iter().map(|range| i128::from(range.length) + i128::from(COST)).sum::<i128>();
             if line.files.is_empty() {
-                // A job that asks for nothing saves up nothing.
+                // A job without requests saves no credit.
                 self.jobs.remove(&job);
                 self.turns.pop_front();
             }
@@ -82,7 +82,7 @@ impl<J: Hash + Eq + Clone, K: Ord + Clone, T> ReadGroups<J, K, T> {
 }
 
 impl<K: Ord + Clone, T> Line<K, T> {
-    // The file's next turn comes after all others'.
+    // The next turn of the file comes after all other files'.
     fn take(&mut self) -> Vec<Range<T>> {
         let Some(file) = self.turns.pop_front() else { return Vec::new() };
         let Some(group) = self.files.get_mut(&file) else { return Vec::new() };

@@ -1,11 +1,11 @@
-//! Hadoop's `file.out.index`: three numbers for each partition, and a CRC32 of them. Pure.
+//! Reads Hadoop's `file.out.index`: three numbers for each partition, and a CRC32 of them. Pure.
 
 /// Bytes of one partition's entry.
 const ENTRY: usize = 24;
 const CHECKSUM: usize = 8;
-/// Partitions of the largest job that is served.
+/// Most partitions of a job that is served.
 const MOST_PARTITIONS: usize = 1_000_000;
-/// Bytes of the largest index.
+/// Most bytes of an index that is read.
 pub const LARGEST: u64 = (MOST_PARTITIONS * ENTRY + CHECKSUM) as u64;
 
 /// The place and sizes of one partition's segment, in bytes.
@@ -16,12 +16,13 @@ pub struct Part {
     pub stored_bytes: u64,
 }
 
-/// The index of one map's output.
+/// The places of all segments of one map's output, by partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index(Vec<Part>);
 
 impl Index {
-    /// Reads the bytes of a `file.out.index` for a `file.out` of so many bytes.
+    /// Reads the bytes of a `file.out.index` for a `file.out` of `file_bytes` bytes. The error says what is wrong:
+    /// the length, the checksum, or a segment beyond the end of the file.
     pub fn parse(bytes: &[u8], file_bytes: u64) -> Result<Index, &'static str> {
         if bytes.len() as u64 > LARGEST || bytes.len() <= CHECKSUM || bytes.len() % ENTRY != CHECKSUM {
             return Err("its index has an impossible length");
@@ -51,7 +52,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Returns an index as Hadoop writes it.
+/// Returns the bytes of an index file as Hadoop writes it.
 #[cfg(test)]
 pub fn encode(parts: &[Part]) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The jobs of this node, as the NodeManager tells them: one line each on standard input.
+//! Keeps the jobs of this node. The NodeManager announces each, and its end, by a line on standard input.
 
 use crate::auth::{Secret, LONGEST_SECRET};
 use crate::names::{is_user, JobKey};
@@ -6,18 +6,18 @@ use crate::shares::Payer;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-/// Bytes of the longest line.
+/// Most bytes of a line on standard input.
 pub const LONGEST_LINE: usize = 1024;
-/// More jobs than a node has containers for in a day; a bound, not a size.
+/// Most jobs at once: more than a node has containers for in a day. It is a bound, not a size.
 const MOST_JOBS: usize = 10_000;
 
-/// A job that may be served.
+/// A job whose map output this daemon may serve and fetch.
 #[derive(Debug, PartialEq)]
 pub struct Job {
     pub key: JobKey,
-    /// The name of the directory below `usercache`.
+    /// The user's name, as the directory below `usercache` has it.
     pub user: String,
-    /// The user that its tasks run as, so the owner of its files.
+    /// The number of the user that the job's tasks run as, who owns the job's files.
     pub uid: u32,
     pub secret: Secret,
 }
@@ -29,7 +29,7 @@ impl Job {
     }
 }
 
-/// An order of the NodeManager's: a job begins, or is over.
+/// An order of the NodeManager: a job begins, or is over.
 #[derive(Debug, PartialEq)]
 pub enum Order {
     Add(Job),
@@ -37,7 +37,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Returns the job that it is about.
+    /// Returns the job that the order is about.
     pub fn key(&self) -> JobKey {
         match self {
             Order::Add(job) => job.key,
@@ -46,8 +46,8 @@ impl Order {
     }
 }
 
-/// Reads `add APPLICATION USER UID SECRET` or `remove APPLICATION`, the secret in hexadecimal.
-/// An error never holds a part of the line, which may be the secret.
+/// Reads an order: `add APPLICATION USER UID SECRET`, the secret in hexadecimal, or `remove APPLICATION`. The error
+/// says what is wrong, and never holds a part of the line, which may be the secret.
 pub fn parse_order(line: &str) -> Result<Order, &'static str> {
     if line.len() > LONGEST_LINE {
         return Err("a line that is too long");
@@ -74,19 +74,20 @@ fn hexadecimal(text: &str) -> Option<Secret> {
     Some(digits.joined())
 }
 
-/// The jobs that are served now.
+/// The jobs that the daemon serves now, by their numbers.
 #[derive(Default)]
 pub struct ServedJobs(RwLock<HashMap<JobKey, Arc<Job>>>);
 
 impl ServedJobs {
-    /// Carries out an order. Of a job that is known already the newer order counts.
+    /// Carries out an order. A job that is added again replaces the one that is known, unless both are equal. Returns
+    /// an error if too many jobs are served already.
     pub fn obey(&self, order: Order) -> Result<(), &'static str> {
         let mut jobs = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         match order {
             Order::Add(job) if jobs.len() >= MOST_JOBS && !jobs.contains_key(&job.key) => {
                 return Err("more jobs than are served at once");
             }
-            // Told once more, so that its connections can stay.
+            // The job is announced once more: its connections can stay.
             Order::Add(job) if jobs.get(&job.key).is_some_and(|known| **known == job) => {}
             Order::Add(job) => drop(jobs.insert(job.key, Arc::new(job))),
             Order::Remove(key) => drop(jobs.remove(&key)),
@@ -98,7 +99,7 @@ impl ServedJobs {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned()
     }
 
-    /// Returns whether a job is served as it was told: not over, and not told anew in other words.
+    /// Returns whether this very job is still served: not over, and not replaced by one with another user or secret.
     pub fn serves(&self, job: &Job) -> bool {
         self.get(job.key).is_some_and(|now| std::ptr::eq(Arc::as_ptr(&now), job))
     }

@@ -1,4 +1,4 @@
-//! One end of a connection: the greeting, and messages with their tags.
+//! Sends and reads what both ends of a connection have in common: the greeting, and messages with their tags.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
 use crate::random::{nonce, NONCE};
@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// The end of a connection: the one that connected, or the one that listened.
+/// The role of one end of a connection: the asker has connected, the answerer has accepted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum LinkRole {
     Asker,
@@ -34,7 +34,7 @@ impl Timed for UnixStream {
     }
 }
 
-/// A socket until a point in time, however slowly bytes come and go.
+/// A socket whose reads and writes fail after an instant, however slowly bytes come and go.
 pub struct Until<'a, S> {
     pub stream: &'a S,
     pub end: Instant,
@@ -73,7 +73,8 @@ where
     }
 }
 
-/// Sends and reads the greeting; returns what both ends' proofs are about.
+/// Sends and reads the greeting; returns the transcript that both ends' proofs are made over. `ends` are both
+/// addresses. Returns an error if the other end is not a daemon of this protocol.
 pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> io::Result<Transcript> {
     let ours = nonce()?;
     stream.write_all(&[MAGIC.as_slice(), &ours].concat())?;
@@ -88,7 +89,7 @@ pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> 
     Ok(Transcript { asker, answerer, ends })
 }
 
-/// A message as it came, its tag not looked at.
+/// A message as it arrived; its tag is not checked yet.
 pub struct Received {
     pub header: MessageHeader,
     pub message: Message,
@@ -96,7 +97,7 @@ pub struct Received {
     tag: Option<[u8; TAG]>,
 }
 
-/// Reads one message, of those that the peer may send now.
+/// Reads one message. Returns an error for one that `accept` does not allow, or that is malformed.
 pub fn receive(stream: &mut impl Read, accept: Accept) -> io::Result<Received> {
     let mut head = [0; HEADER];
     stream.read_exact(&mut head)?;
@@ -117,7 +118,8 @@ pub fn receive(stream: &mut impl Read, accept: Accept) -> io::Result<Received> {
 }
 
 impl Received {
-    /// Checks the tag: of this session, and at this place among the tagged messages of its way.
+    /// Checks the tag of the message. Returns an error unless this key made it for this direction and place, which is
+    /// the number of tagged messages before it in that direction.
     pub fn verify(&self, session: &SessionKey, direction: Direction, place: u64) -> io::Result<()> {
         match self.tag {
             Some(tag) if is_equal(&tag, &session.tag(direction, place, &self.bytes)) => Ok(()),
@@ -126,7 +128,7 @@ impl Received {
     }
 }
 
-/// Returns a message's bytes with its tag behind them.
+/// Returns the bytes of a message with its header before it and its tag behind it.
 pub fn sealed(message: &Message, id: u64, session: &SessionKey, direction: Direction, place: u64) -> Vec<u8> {
     let mut bytes = message.encode(id, true);
     let tag = session.tag(direction, place, &bytes);

@@ -1,4 +1,5 @@
-//! Reducers of this node: a Unix socket in each local directory, one request at a time on a connection.
+//! Serves the reducers of this node, by a Unix socket in each local directory. A connection has one request at a
+//! time.
 
 use crate::auth::{is_equal, Transcript};
 use crate::budget::{MemoryBudget, Reserved};
@@ -20,14 +21,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { unproven: 1024, unproven_of_one: 512, proven: 4096, proven_of_one: 4096 };
-/// The answer to a job that demands TLS.
+/// The text of the refusal for a job that demands TLS where this daemon has none.
 const PLAIN: &str = "the job demands TLS (mapreduce.shuffle.ssl.enabled), and this node's vas-shuffled has none: set \
     vas.shuffled.tls.certificate, .key and .authorities in the NodeManagers' configuration";
-/// How long a reducer may take for one answer.
+/// How long a reducer may take to read one answer.
 const STALLED: Duration = Duration::from_secs(60);
-/// How long a request waits for memory of which none is given back: longer than a slow reducer may take.
+/// How long a request waits for memory while none is given back: longer than a slow reducer may hold some.
 const MEMORY: Duration = Duration::from_secs(90);
-/// Bytes of the checksums of all but very large segments; more are charged when they come.
+/// Bytes that are reserved for a segment's checksums before their number is known: those of 512 MiB. More are
+/// reserved when the answer has more.
 const USUAL_CHECKSUMS: u64 = 32 << 10;
 
 /// The part of the daemon that reducers talk to.
@@ -47,7 +49,7 @@ impl Local {
         Arc::new(Local { jobs, peers, budget, metrics, pace, door: Door::new(LIMITS) })
     }
 
-    /// Accepts connections for ever.
+    /// Accepts reducers' connections for ever, and serves each in a thread of its own.
     pub fn listen(self: &Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming() {
             let stream = match stream {
@@ -99,7 +101,8 @@ impl Local {
         }
     }
 
-    /// Reads the first message, which must prove a job whose tasks run as this user; None if refused.
+    /// Reads a connection's first message, and answers it. The message must prove a job whose tasks run as this user:
+    /// returns None if the proof is refused, and an error if the message is not a proof.
     fn authenticated(
         &self, early: &mut Until<'_, UnixStream>, transcript: &Transcript, uid: u32,
     ) -> io::Result<Option<Arc<Job>>> {
@@ -150,7 +153,7 @@ impl Local {
             Ask::Look { hold, .. } => u64::from(hold) + USUAL_CHECKSUMS,
             Ask::Read { length, .. } => u64::from(length),
         };
-        // Held until the reducer has taken them.
+        // The memory is held until the reducer has read the answer.
         let Some(_reserved) = self.memory(&job, bytes, &mut progress) else {
             return send(Message::Refused(full()), &[]);
         };
@@ -171,7 +174,8 @@ impl Local {
         }
     }
 
-    /// Waits for memory as long as others give some back; None when none did for too long.
+    /// Reserves bytes of memory, and waits for them as long as other requests give some back. Returns None when none
+    /// was given back for `MEMORY`, or when `progress` finds that the reducer is gone.
     fn memory(&self, job: &Job, bytes: u64, progress: &mut dyn FnMut() -> bool) -> Option<Reserved> {
         let (mut given, mut moved) = (self.budget.given(), Instant::now());
         loop {

@@ -1,4 +1,4 @@
-//! The check of one segment: read once, in steps, so that large ones hold nobody up.
+//! Checks one segment: reads it once, in steps, so that a large one does not hold up others.
 
 use crate::outputs::{damaged, refused_by, Output};
 use crate::index::Part;
@@ -6,14 +6,14 @@ use crate::wire::{LookAnswer, RefusalReason, Refused, CHECKSUM_BYTES, MOST_CHECK
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Bytes of one step.
+/// Most bytes of a segment that are read in one step.
 pub const STEP: u64 = 4 << 20;
 /// Bytes of IFile's checksum at the end of a segment.
 const IFILE_CHECKSUM: u64 = 4;
 /// The raw size of a segment without a record: its end marker.
 const EMPTY: u64 = 2;
 
-/// A look that is under way.
+/// A look at one segment that is under way.
 pub struct SegmentLook {
     output: Arc<Output>,
     partition: u32,
@@ -28,10 +28,11 @@ pub struct SegmentLook {
 }
 
 impl SegmentLook {
-    /// Begins a look, of which nothing is read yet. A segment without a record has no checksums:
-    /// nothing of it is read by anybody.
+    /// Begins a look at a partition's segment, and reads nothing yet. A segment without a record counts as empty, and
+    /// has no checksums: nobody reads its bytes.
     ///
-    /// The bytes come along if there are at most `hold`; `verify` is whether IFile's checksum counts.
+    /// The answer has the segment's bytes if there are at most `hold`. With `verify` IFile's checksum must be right.
+    /// Refuses if there is no such partition, or its segment is larger than 16 GiB.
     pub fn new(output: Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<SegmentLook, Refused> {
         let mut part = output.part(partition)?;
         if part.raw_bytes <= EMPTY {
@@ -52,12 +53,13 @@ impl SegmentLook {
         4 * self.part.stored_bytes.div_ceil(CHECKSUM_BYTES) + if self.keep { self.part.stored_bytes } else { 0 }
     }
 
-    /// Returns offset and length in the file of the next step.
+    /// Returns the range of the file that the next step reads: offset and length, in bytes.
     pub fn next(&self) -> (u64, u64) {
         (self.part.start + self.done, STEP.min(self.part.stored_bytes - self.done))
     }
 
-    /// Reads one step; `each` is called for every 64 KiB. Returns whether the segment is read.
+    /// Reads one step, and calls `each` for every 64 KiB. Returns whether the whole segment is read. Refuses if the
+    /// disk fails.
     pub fn step(&mut self, each: &dyn Fn()) -> Result<bool, Refused> {
         let end = self.done + self.next().1;
         let summed = self.part.stored_bytes.saturating_sub(IFILE_CHECKSUM);
@@ -80,7 +82,7 @@ impl SegmentLook {
         Ok(self.done == self.part.stored_bytes)
     }
 
-    /// Returns the answer, when all steps are done.
+    /// Returns the answer, after the last step. Refuses as damaged if IFile's checksum is wrong.
     pub fn finish(self) -> Result<LookAnswer, Refused> {
         let Part { stored_bytes, raw_bytes, .. } = self.part;
         let is_right = stored_bytes == 0 || self.tail == self.whole.finalize().to_be_bytes();
@@ -92,7 +94,7 @@ impl SegmentLook {
     }
 }
 
-/// Looks at a segment in one go.
+/// Looks at a whole segment at once.
 #[cfg(test)]
 pub fn look(output: &Arc<Output>, partition: u32, hold: u32, verify: bool) -> Result<LookAnswer, Refused> {
     let mut look = SegmentLook::new(Arc::clone(output), partition, hold, verify)?;

@@ -1,4 +1,5 @@
-//! The daemon `vas-shuffled`: docs/jbs.md has its purpose, docs/adr/0019 its protocol.
+//! Runs `vas-shuffled`, the daemon that serves and fetches map output. docs/jbs.md has its purpose, docs/adr/0019 its
+//! protocol.
 #![forbid(unsafe_code)]
 
 mod auth;

@@ -1,9 +1,9 @@
-//! The counters of the daemon, as Prometheus reads them.
+//! Keeps the counters of the daemon, and writes them for Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that any thread adds to.
+/// A counter that any thread may add to.
 #[derive(Default)]
 pub struct Count(AtomicU64);
 
@@ -21,7 +21,7 @@ impl Count {
     }
 }
 
-/// All counts of one daemon.
+/// All counters of one daemon.
 #[derive(Default)]
 pub struct Metrics {
     pub served_bytes: Count,
@@ -39,17 +39,18 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Returns all counts in Prometheus' text format, with these two numbers of others.
+    /// Returns all counters in Prometheus' text format, with the number of served jobs, and of bytes that are
+    /// reserved for reducers.
     pub fn text(&self, jobs: u64, budget_used: u64) -> String {
         let counters = [
             ("served_bytes_total", "Bytes of segments sent to other nodes", &self.served_bytes),
             ("own_bytes_total", "Bytes of segments read for reducers of this node", &self.own_bytes),
             ("fetched_bytes_total", "Bytes of segments handed to reducers", &self.fetched_bytes),
-            ("looks_total", "Segments looked at for reducers of any node", &self.looks),
+            ("looks_total", "Looks at segments, for reducers of any node", &self.looks),
             ("reads_total", "Pieces of segments asked for by reducers of any node", &self.reads),
-            ("disk_reads_total", "Reads that these pieces were joined to", &self.joined_reads),
+            ("disk_reads_total", "Reads of disks, each for one request or several joined ones", &self.joined_reads),
             ("refusals_total", "Requests and proofs that were refused", &self.refusals),
-            ("broken_links_total", "Connections that ended in the middle", &self.broken_links),
+            ("broken_links_total", "Connections that an error ended", &self.broken_links),
         ];
         let gauges = [
             ("peers_in", "Connections from other nodes", self.peers_in.get()),

@@ -1,13 +1,14 @@
-//! Names of applications, attempts, users and hosts: checked on the way in, built from numbers on the way out.
+//! Checks names of applications, users and hosts on the way in, and builds names of applications and attempts from
+//! numbers on the way out.
 
 use std::fmt;
 
-/// Longest name of a user; longer ones are refused.
+/// Most bytes of a user's name; longer ones are refused.
 const LONGEST_USER: usize = 64;
-/// Longest name of a host in the DNS.
+/// Most bytes of a host's name in the DNS.
 const LONGEST_HOST: usize = 253;
 
-/// A MapReduce job, which has the numbers of its YARN application.
+/// The key of a MapReduce job: the two numbers of its YARN application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
     /// The start of the ResourceManager, in milliseconds since 1970.
@@ -36,7 +37,7 @@ impl fmt::Display for JobKey {
     }
 }
 
-/// One attempt of a map of a job.
+/// The key of one attempt of a map task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MapAttemptId {
     pub job: JobKey,
@@ -51,7 +52,7 @@ impl fmt::Display for MapAttemptId {
     }
 }
 
-/// Returns whether a user's name can be one component of a path, and of nothing else.
+/// Returns whether a user's name can be one component of a path, and nothing but that.
 pub fn is_user(name: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'@' | b'$');
     !name.is_empty()

@@ -4,28 +4,30 @@ use crate::tls::TlsFiles;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// The text that `--help` prints.
 pub const HELP: &str = "\
 Usage: vas-shuffled [OPTION]... LOCAL_DIR...
 
 Serves the map output in the NodeManager's local directories to other nodes, and fetches theirs for the
-reducers of this one. The NodeManager starts it, and tells it its jobs on standard input; it ends with that.
+reducers of this one. The NodeManager starts it and tells it its jobs on standard input; when that ends,
+the daemon ends too.
 
-  --listen ADDRESS:PORT   where other nodes connect (default [::]:13563)
-  --memory MIB            bytes held for reducers at most (default 256)
-  --witness HOST:PORT     who answers where this node's network works, as the ResourceManager; may be
-                          named several times (default: only other nodes are believed)
+  --listen ADDRESS:PORT   address that other nodes connect to (default [::]:13563)
+  --memory MIB            most memory that is held for reducers, in MiB, 4 to 1048576 (default 256)
+  --witness HOST:PORT     service that answers where this node's network works, such as the ResourceManager;
+                          may be repeated (default: none, only other nodes are believed)
   --tls-certificate FILE  PEM of this node's certificate, and of those between it and an authority's;
                           daemons then talk by TLS alone, with certificates at both ends
-  --tls-key FILE          PEM of its key, which nobody else may read
+  --tls-key FILE          PEM of the certificate's private key, which nobody else may read
   --tls-authorities FILE  PEM of the authorities that sign nodes' certificates
-  --metrics ADDRESS:PORT  where Prometheus asks; a loopback address (default: nowhere)
-  --version               prints the version
-  --help                  prints this
+  --metrics ADDRESS:PORT  loopback address that answers Prometheus (default: none)
+  --version               print the version
+  --help                  print this help
 
 Example: vas-shuffled --metrics 127.0.0.1:13564 /data1/yarn/local /data2/yarn/local
 ";
 
-/// The values of a command line.
+/// The task that a command line gives: to print help or the version, or to run with options.
 #[derive(Debug, PartialEq)]
 pub enum Command {
     Help,
@@ -33,18 +35,19 @@ pub enum Command {
     Run(Options),
 }
 
+/// The options of a run of the daemon.
 #[derive(Debug, PartialEq)]
 pub struct Options {
     pub listen: SocketAddr,
     pub memory_bytes: u64,
     pub metrics: Option<SocketAddr>,
     pub witnesses: Vec<String>,
-    /// The files of TLS; None where the wire is plain.
+    /// The files for TLS between daemons; None where they talk plain TCP.
     pub tls: Option<TlsFiles>,
     pub local_dirs: Vec<PathBuf>,
 }
 
-/// Reads a command line, without the program's name. The error says which word is wrong.
+/// Reads the words of a command line after the program's name. The error names the word that is wrong.
 pub fn parse(arguments: &[String]) -> Result<Command, String> {
     let mut options = Options {
         listen: SocketAddr::from(([0u16; 8], 13563)),

@@ -1,5 +1,5 @@
-//! Stock map output in the NodeManager's local directories: found by numbers, opened beneath the
-//! application's own directory, owned by its user, verified before its checksums are told.
+//! Opens stock map output in the NodeManager's local directories. A file is found by the numbers of its map attempt,
+//! opened beneath its application's own directory only, and must belong to the job's user.
 
 use crate::index::{self, Index, Part};
 use crate::jobs::Job;
@@ -16,36 +16,38 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Outputs that are open at most, and bytes of their indexes. Jobs and users have fair shares.
+/// Most outputs that are open at once. Jobs and users have fair shares of them.
 const MOST_OPEN: u64 = 1024;
+/// Most bytes of the indexes of all open outputs, shared in the same way.
 const MOST_INDEX_BYTES: u64 = 64 << 20;
-/// When a call on a disk counts as one that hangs, and with how many the disk is left alone.
+/// How long a call on a disk may take before it counts as hanging.
 const HANGING: Duration = Duration::from_secs(5);
+/// Hanging calls on one disk that make the daemon leave it alone.
 const MOST_HANGING: usize = 2;
-/// One map's output, open.
+/// The open output of one map attempt.
 pub struct Output {
     pub name: MapAttemptId,
     pub file: File,
-    /// The device that the file is on, as the kernel numbers them.
+    /// The kernel's number of the device that the file is on.
     pub device: u64,
     index: Index,
     _place: Place,
 }
 
-/// All outputs of this node's local directories.
+/// The map outputs in this node's local directories, of which those in use are kept open.
 pub struct Outputs {
     local_dirs: Vec<LocalDir>,
     open: Mutex<Cache>,
     held: Arc<Mutex<Held>>,
 }
 
-/// A local directory, and the calls on it that have not returned.
+/// A local directory, and the calls on its disk that have not returned.
 struct LocalDir {
     path: PathBuf,
     under_way: Mutex<BTreeMap<u64, Instant>>,
 }
 
-/// One such call, until this is dropped.
+/// A call on a local directory's disk, which ends when this is dropped.
 struct Call<'a> {
     of: &'a LocalDir,
     number: u64,
@@ -57,15 +59,16 @@ struct Cache {
     uses: u64,
 }
 
-/// The means that all open outputs hold, also those that only an answer on its way still uses.
+/// The numbers of open files and of bytes of their indexes. Outputs that have left the cache count as long as an
+/// answer uses them.
 ///
-/// Locked after the cache, where both are.
+/// A thread that locks the cache too locks the cache first.
 struct Held {
     files: Shares,
     index_bytes: Shares,
 }
 
-/// The place of one open output, until this is dropped.
+/// The share that one open output has of the files and index bytes, until this is dropped.
 struct Place {
     held: Arc<Mutex<Held>>,
     payer: Payer,
@@ -73,8 +76,8 @@ struct Place {
 }
 
 impl Outputs {
-    /// Takes the local directories, whose paths the NodeManager gave. They are opened whenever they are
-    /// needed: a disk may fail, and be replaced, while this lives.
+    /// Returns the outputs in these local directories, whose paths the NodeManager gave. A directory is opened
+    /// whenever it is needed: its disk may fail and be replaced meanwhile.
     pub fn new(local_dirs: &[impl AsRef<Path>]) -> Outputs {
         Outputs::bounded(local_dirs, MOST_OPEN, MOST_INDEX_BYTES)
     }
@@ -88,7 +91,8 @@ impl Outputs {
         }
     }
 
-    /// Returns an attempt's output.
+    /// Returns the open output of a map attempt. Refuses if it is gone or damaged, its disk fails, or too many are
+    /// open.
     pub fn get(&self, job: &Job, name: MapAttemptId) -> Result<Arc<Output>, Refused> {
         if let Some(output) = self.cache().get(name) {
             return Ok(output);
@@ -98,12 +102,12 @@ impl Outputs {
         Ok(output)
     }
 
-    /// Closes an output that turned out to be damaged, or all of a job that is over.
+    /// Closes the outputs whose names `which` selects, each when no answer uses it any more.
     pub fn forget(&self, which: impl Fn(MapAttemptId) -> bool) {
         self.cache().outputs.retain(|name, _| !which(*name));
     }
 
-    /// Closes the outputs of a job.
+    /// Closes all outputs of a job, each when no answer uses it any more.
     pub fn forget_job(&self, job: JobKey) {
         self.forget(|name| name.job == job);
     }
@@ -112,8 +116,8 @@ impl Outputs {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for one more output. Those that nobody uses now are closed for it, of the job
-    /// with the most first.
+    /// Takes a share for one more output, and closes unused ones for it, of the job with the most first. Returns None
+    /// if none of them is unused.
     fn place(&self, payer: Payer, index_bytes: u64) -> Option<Place> {
         loop {
             let mut cache = self.cache();
@@ -151,8 +155,8 @@ impl Outputs {
         Ok(Output { name, file, device, index, _place: place })
     }
 
-    // Index and data may be on two disks: Hadoop chooses one for each file. A disk that fails hides
-    // nothing of the others.
+    // Index and data may be on two disks: Hadoop chooses one for each file. A disk that fails does not hide what the
+    // others have.
     fn find(&self, job: &Job, name: MapAttemptId, file: &str) -> Result<File, Refused> {
         let mut trouble = None;
         for directory in &self.local_dirs {
@@ -185,7 +189,8 @@ impl LocalDir {
         }
     }
 
-    /// Notes a call that may hang; None where several do, so that no more of this daemon hangs with them.
+    /// Notes a call on the disk that may hang. Returns None where `MOST_HANGING` calls hang, so that no further
+    /// thread does.
     fn begin(&self) -> Option<Call<'_>> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         let hanging = under_way.values().filter(|begun| begun.elapsed() > HANGING).count();
@@ -211,7 +216,7 @@ fn open_below(local_dir: &Path, job: &Job, path: &str) -> rustix::io::Result<Own
     beneath(&directory, path, OFlags::RDONLY | OFlags::NONBLOCK)
 }
 
-// Nor beyond a mount: a user may mount what never answers over a directory of its own.
+// The path may not cross a mount either: a user may mount what never answers over a directory of its own.
 fn beneath(directory: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS
         | ResolveFlags::NO_XDEV;
@@ -233,7 +238,8 @@ pub fn damaged(name: MapAttemptId, why: &str) -> Refused {
     Refused::new(RefusalReason::Damaged, format!("{name}: {why}"))
 }
 
-/// Returns who is to blame for an error: a disk that fails, the output that is away, or its links.
+/// Returns the refusal for an error of a map's output: Gone if it is not there or behind a link or mount, Damaged if
+/// it ends too early, Sick if its disk fails.
 pub fn refused_by(error: io::Error, name: MapAttemptId) -> Refused {
     use rustix::io::Errno;
     let why = match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -271,7 +277,8 @@ fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
 }
 
 impl Output {
-    /// Returns where a partition's segment is.
+    /// Returns the place and sizes of a partition's segment. Refuses as damaged if the index does not have that
+    /// partition.
     pub fn part(&self, partition: u32) -> Result<Part, Refused> {
         self.index.part(partition).ok_or_else(|| damaged(self.name, "its index has no such partition"))
     }

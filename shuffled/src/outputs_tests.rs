@@ -89,7 +89,7 @@ fn other_job(number: u32, uid: u32) -> Job {
     Job { key, ..job(b"s", uid) }
 }
 
-/// Writes an output of this job as of any.
+/// Writes the output of one map task of this job.
 fn write_of(site: &Site, job: &Job, map: u32) -> MapAttemptId {
     site.write(map, &[vec![map as u8; 10]]);
     for directory in site.local_dirs() {

@@ -1,5 +1,5 @@
-//! Outputs of this very node, for its own reducers: no connection, and everything else as for other nodes.
-//! Requests wait in the same queue, files are opened by the same checks, and the same threads read the disks.
+//! Answers this node's reducers from this node's own outputs, without a connection. All else is as for other nodes:
+//! requests wait in the same queue, files are opened by the same checks, and the same threads read the disks.
 
 use crate::jobs::Job;
 use crate::peer_link::Flight;
@@ -23,10 +23,10 @@ pub struct Own {
     pub listens: SocketAddr,
 }
 
-/// Requests that a disk works on, and how far that was when it was last looked at.
+/// The requests that wait for a disk, by number, with the disk's progress number when it was last read.
 type Pending = Mutex<HashMap<u64, (Arc<DiskQueue>, u64)>>;
 
-/// The two threads' common part.
+/// The state that two threads share: one submits requests, the other takes their answers.
 struct OwnLink {
     peer: Arc<PeerNode>,
     supplier: Arc<Supplier>,
@@ -34,7 +34,7 @@ struct OwnLink {
 }
 
 impl Own {
-    /// Returns whether a connection to this address and the daemons' port would end in this process.
+    /// Returns whether a connection to this address and port would be accepted by this very process.
     pub fn is_at(&self, address: &SocketAddr) -> bool {
         let (here, there) = (self.listens.ip(), address.ip().to_canonical());
         let is_served = match here.is_unspecified() {
@@ -45,9 +45,10 @@ impl Own {
         address.port() == self.listens.port() && is_served && is_local(there)
     }
 
-    /// Serves requests until the link ends, as a connection to another node would.
+    /// Answers the requests that wait for `peer`, which is this node, until the link ends. `tick` is how often
+    /// progress is noted. Returns an error if no thread can be started.
     pub fn run(&self, peer: &Arc<PeerNode>, tick: Duration) -> Result<(), Failed> {
-        // Room for every answer that may be on its way, so that no disk ever waits for this.
+        // The queue has room for every answer of the link, so that no disk ever waits for it.
         let (link, answers) = sync_channel(WINDOW + 1);
         let own = Arc::new(OwnLink {
             peer: Arc::clone(peer),
@@ -144,7 +145,8 @@ impl OwnLink {
         self.peer.changed.notify_all();
     }
 
-    /// Notes which requests' disks did something since this was last called; a disk that hangs shows nothing.
+    /// Notes a sign of progress for each request whose disk has made some since the previous call; none for a disk
+    /// that hangs.
     fn see_progress(&self) {
         let mut moved = Vec::new();
         for (id, (disk, seen)) in self.pending().iter_mut() {

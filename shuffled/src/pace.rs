@@ -1,18 +1,18 @@
-//! Times of the daemon: how often and how long it waits. Tests take shorter ones.
+//! Sets how often and how long the daemon waits. Tests take shorter times.
 
 use std::time::Duration;
 
 #[derive(Clone, Copy)]
 pub struct Pace {
-    /// How often one who waits learns that there is progress.
+    /// How often a request that waits is told that there is progress.
     pub tick: Duration,
     /// How long another node may show no sign of progress.
     pub silent: Duration,
-    /// How long another node may take none of its answers.
+    /// How long another node may read none of its answers.
     pub stalled: Duration,
     /// How long a new connection may take to prove a job.
     pub proof: Duration,
-    /// Is called for each 64 KiB that is checked.
+    /// A function that is called for each 64 KiB of a segment that is checked.
     pub block: fn(),
 }
 

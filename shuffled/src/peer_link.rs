@@ -1,4 +1,4 @@
-//! The connection to one other node: a thread that sends requests, and one that reads the answers.
+//! Runs the connection to one other node: a thread sends requests, and one reads the answers.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
 use crate::jobs::Job;
@@ -17,13 +17,14 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A message whose answer is on its way.
+/// A message that was sent and is not answered yet.
 pub enum Flight {
     Auth(JobKey),
     Ask(Call),
 }
 
-/// The jobs that were proved to the node. Their secrets live no longer than the NodeManager says.
+/// The jobs that were proved to one node, by key. The references to them are weak: their secrets live no longer than
+/// the NodeManager says.
 pub type JobProofs = HashMap<JobKey, Proof>;
 
 /// A job that was proved to a node, and whether the node proved it too.
@@ -33,7 +34,8 @@ pub struct Proof {
     is_mutual: bool,
 }
 
-/// Connects, and serves requests until the connection ends. Those to this node itself need no connection.
+/// Connects to a node, and sends it requests until the connection ends. Requests to this node itself are answered
+/// without a connection. Returns an error if no connection could be made, or it broke.
 pub fn run(peers: &Arc<Peers>, peer: &Arc<PeerNode>) -> Result<(), Failed> {
     let is_own = |address: &SocketAddr| peers.own.as_ref().is_some_and(|own| own.is_at(address));
     let connected = peers.reach.connect(&peer.host, peers.port, is_own)?;
@@ -53,7 +55,7 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, stream: Arc<TcpStream
     let broken = |error: io::Error| Failed { why: RefusalReason::Unreachable, text: format!("{}: {error}", peer.host) };
     stream.set_nodelay(true).map_err(broken)?;
     let wire = peers.transports.asker(&stream, &peer.host, Instant::now() + peers.pace.proof).map_err(broken)?;
-    // A handshake has limits of its own.
+    // The handshake had a time limit of its own.
     stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;
     stream.set_write_timeout(Some(peers.pace.silent)).map_err(broken)?;
     let ends = local_and_peer(&stream).map_err(broken)? + wire.binding();
@@ -74,7 +76,7 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, stream: Arc<TcpStream
             peer.fail(&refused(&peer.host, result));
         })
     };
-    // Threads are this node's own.
+    // A thread that cannot be started is trouble of this node's own.
     let reader = reader.map_err(|error| Failed { why: RefusalReason::Here, text: error.to_string() })?;
     let result = send_all(&wire, peer, &transcript);
     let why = result.as_ref().err().map(|error| io::Error::new(error.kind(), error.to_string()));
@@ -106,7 +108,7 @@ fn send_all(mut wire: &Wire, peer: &PeerNode, transcript: &Transcript) -> io::Re
             let _ = call.reply.send(Err(refused.clone()));
             return Ok(());
         }
-        // The node need not answer first: what follows is refused if the proof is.
+        // The request does not wait for the answer to the proof: if the proof is refused, the request is too.
         if state.proofs.get(&key).is_none_or(|proof| proof.job.as_ptr() != Arc::as_ptr(&call.job)) {
             let session = Arc::new(transcript.session(&call.job.secret, key));
             state.proofs.retain(|_, proof| proof.job.strong_count() > 0);
@@ -129,8 +131,8 @@ fn send_all(mut wire: &Wire, peer: &PeerNode, transcript: &Transcript) -> io::Re
     Ok(())
 }
 
-/// Reads one answer from the stream. A peer may send its bytes one at a time, but only for a bounded time:
-/// other requests wait behind it.
+/// Reads the bytes of one answer. They may come one at a time, but only for a bounded time, as other answers wait
+/// behind them.
 struct OneAnswer<'a> {
     wire: &'a Wire,
     begun: Option<Instant>,
@@ -171,7 +173,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a message; returns whether it proved that the node knows a job.
+    /// Takes a message of the node, and returns whether it proved that the node knows a job. Returns an error, which
+    /// ends the connection, for a message that the protocol does not allow now.
     fn take(&mut self, received: Received, stream: &mut OneAnswer<'_>) -> io::Result<bool> {
         if received.message == Message::Working {
             return self.working(&received).map(|()| false);
@@ -233,7 +236,7 @@ impl Reader<'_> {
             let Message::Refused(refused) = received.message else {
                 return Err(malformed(Malformed("an answer without a tag")));
             };
-            // It may be from anybody, so it can be believed only as "ask again later".
+            // The refusal may be from anybody, so it can be believed only as "ask again later".
             self.peer.lock().proofs.remove(&key);
             return Ok(Err(Refused { why: RefusalReason::NotAllowed, ..refused }));
         }
@@ -244,7 +247,7 @@ impl Reader<'_> {
         received.verify(&session, Direction::Answered, self.answered)?;
         self.answered += 1;
         match (received.message, call.request.ask) {
-            // What that node says of itself is not this node's trouble.
+            // By this reason another node says that it is in trouble itself; this node is not.
             (Message::Refused(refused), _) if refused.why == RefusalReason::Here => {
                 Ok(Err(Refused { why: RefusalReason::Sick, ..refused }))
             }

@@ -1,4 +1,4 @@
-//! NetMerger: asks the daemons of other nodes for all reducers of this one, by one connection a node.
+//! NetMerger: asks the daemons of other nodes on behalf of all reducers of this one, by one connection to each node.
 
 use crate::fair::Fair;
 use crate::jobs::Job;
@@ -19,15 +19,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections to other nodes at once; the dissertation's bound. Jobs and users have fair shares.
+/// Most connections to other nodes at once: the dissertation's bound. Jobs and users have fair shares of them.
 const MOST_PEERS: usize = 512;
-/// How long a request waits for a place among them.
+/// How long a request waits for a connection where too many are in use.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long, and how often, a node is asked again that says that it is busy, and so is there.
+/// How long a node that says that it is busy is asked again. The pause before it is asked again doubles each time.
 const BUSY: Duration = Duration::from_secs(600);
+/// The first pause before a busy node is asked again.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// The longest pause before a busy node is asked again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// Requests without a sign of progress, with which a connection ends: its window is not to fill with them.
+/// Requests without a sign of progress that end a connection: they must not fill its window.
 const MOST_STUCK: usize = WINDOW / 4;
 
 /// The answer of another node about a segment.
@@ -37,9 +39,10 @@ pub enum Answered {
     Data(Vec<u8>),
 }
 
+/// The answer to a request, or the refusal of it.
 pub type CallResult = Result<Answered, Refused>;
 
-/// One request, from the moment a reducer asks.
+/// A request of a reducer, from the moment that it asks to the answer.
 pub struct Call {
     pub job: Arc<Job>,
     pub request: Request,
@@ -47,16 +50,17 @@ pub struct Call {
     pub signs: Arc<Signs>,
 }
 
-/// Signs of progress of one request; none are due before it is sent.
+/// The time of the last sign of progress of one request; None until the request is sent.
 #[derive(Default)]
 pub struct Signs(Mutex<Option<Instant>>);
 
-/// All nodes that are asked.
+/// The part of the daemon that asks other nodes: its connections, and what they need.
 pub struct Peers {
     pub port: u16,
     pub pace: Pace,
     pub reach: Arc<Reach>,
-    /// The supplier of this process; None in tests where each name is another node's.
+    /// The supplier of this process, which is asked without a connection; None in tests that connect to this node
+    /// too.
     pub own: Option<Own>,
     pub transports: Transports,
     most: usize,
@@ -70,7 +74,7 @@ struct Table {
     uses: u64,
 }
 
-/// One node that is asked, and the job that asked first.
+/// A node that is asked, by one connection, and the job that asked it first.
 pub struct PeerNode {
     pub host: String,
     owner: Payer,
@@ -81,13 +85,13 @@ pub struct PeerNode {
 pub struct State {
     pub queue: Fair<Payer, Call>,
     pub flights: HashMap<u64, peer_link::Flight>,
-    /// Requests on their way, by job and user.
+    /// The shares that jobs and users have of the requests in flight.
     pub window: Shares,
     pub proofs: peer_link::JobProofs,
     pub stream: Option<Arc<TcpStream>>,
     pub failed: Option<Refused>,
     heard: Instant,
-    /// True as long as the request that it was made for is still to come.
+    /// True until the request is queued that the connection is made for.
     is_fresh: bool,
     used: u64,
 }
@@ -103,22 +107,23 @@ impl Signs {
 }
 
 impl Peers {
-    /// Makes the part of the daemon that asks: other nodes at the port where this one listens, and itself.
+    /// Returns the part of the daemon that asks. Other nodes are asked at the port where this one listens, and this
+    /// node itself without a connection.
     pub fn new(own: Own, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
         let (port, table) = (own.listens.port(), Mutex::default());
         let transports = own.supplier.transports.clone();
         Arc::new(Peers { port, pace, reach, own: Some(own), transports, most: MOST_PEERS, metrics, table })
     }
 
-    /// Makes one that asks this node itself by connections too.
+    /// Returns the part that asks, with at most `most` connections; it asks this node itself by connections too.
     #[cfg(test)]
     pub fn bounded(port: u16, most: usize, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
         let (transports, table) = (Transports::Plain, Mutex::default());
         Arc::new(Peers { port, pace, reach, own: None, transports, most, metrics, table })
     }
 
-    /// Asks the node that the request names, and waits for its answer; `progress` is called whenever
-    /// there was some, and ends the wait by returning false.
+    /// Asks the node that the request names, and waits for its answer. `progress` is called whenever there is some,
+    /// and ends the wait by returning false. Refuses as Here for trouble of this node's own.
     pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> CallResult {
         let (end, mut pause) = (Instant::now() + BUSY, FIRST_PAUSE);
         loop {
@@ -138,14 +143,14 @@ impl Peers {
     ) -> CallResult {
         let (reply, answer) = sync_channel(1);
         let signs = Arc::new(Signs::default());
-        // What a look reads there is not known here, but its node counts it.
+        // How much a look reads is not known here; the node that reads it counts it.
         let bytes = match request.ask {
             Ask::Look { hold, .. } => u64::from(hold),
             Ask::Read { length, .. } => u64::from(length),
         };
         let mut peer = self.peer(&request.host, job.payer())?;
         if peer.lock().failed.is_some() {
-            // It ended between the look at the table and now.
+            // The connection ended after it was found in the table.
             peer = self.peer(&request.host, job.payer())?;
         }
         let mut state = peer.lock();
@@ -160,7 +165,7 @@ impl Peers {
         self.wait(&peer, &answer, &signs, progress)
     }
 
-    // Whatever ends the connection answers. A request that shows no progress while others do is left.
+    // Whatever ends the connection sends an answer too. A request that shows no progress while others do is given up.
     fn wait(
         &self, peer: &PeerNode, answer: &Receiver<CallResult>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
     ) -> CallResult {
@@ -175,7 +180,7 @@ impl Peers {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let sign = signs.last();
-            // One that waits for its turn moves on as long as the connection does.
+            // A request that is not sent yet moves on as long as its connection does.
             let moved = sign.unwrap_or_else(|| peer.lock().heard.max(begun));
             if moved.elapsed() > self.pace.silent {
                 let why = format!("{}: no sign of progress for {} s", peer.host, self.pace.silent.as_secs());
@@ -205,7 +210,8 @@ impl Peers {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the connection to a node; waits for a place where there are too many.
+    /// Returns the connection to a node, which is made if there is none. Waits where too many are in use, and refuses
+    /// after `PATIENCE`.
     fn peer(self: &Arc<Self>, host: &str, payer: Payer) -> Result<Arc<PeerNode>, Refused> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -249,7 +255,8 @@ impl Peers {
         Some(peer)
     }
 
-    /// Returns whether one more connection may be made for this job; the longest unused ends for it.
+    /// Returns whether one more connection may be made for this job. Ends the longest unused one if there are too
+    /// many.
     fn has_place(&self, table: &mut Table, payer: Payer) -> bool {
         let mut busy = Shares::new(self.most as u64);
         let mut idle: Option<(u64, Arc<PeerNode>)> = None;
@@ -303,12 +310,13 @@ impl PeerNode {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the node said something.
+    /// Notes that a message of the node has arrived just now.
     pub fn heard(&self) {
         self.lock().heard = Instant::now();
     }
 
-    /// Ends the connection; all who wait for it learn why.
+    /// Ends the connection, and refuses all requests that wait for it. A connection that failed before keeps its
+    /// first reason.
     pub fn fail(&self, refused: &Refused) {
         let mut state = self.lock();
         let refused = state.failed.get_or_insert_with(|| refused.clone()).clone();
@@ -328,7 +336,7 @@ impl PeerNode {
         }
     }
 
-    /// Ends the connection if many of its requests show no progress.
+    /// Ends the connection if `MOST_STUCK` of its requests have shown no progress for longer than `silent`.
     fn check(&self, silent: Duration, refused: &Refused) {
         let is_stuck = |flight: &peer_link::Flight| match flight {
             peer_link::Flight::Ask(call) => call.signs.last().is_some_and(|at| at.elapsed() > silent),
@@ -340,7 +348,7 @@ impl PeerNode {
         }
     }
 
-    /// Waits for a request that may be sent; None at the end.
+    /// Waits for a request that may be sent, and returns it; None when the connection has ended.
     pub fn next(&self) -> Option<Call> {
         let mut guard = self.lock();
         loop {

@@ -1,11 +1,11 @@
-//! Random bytes of the kernel; and, for tests, numbers that a seed repeats.
+//! Gets random bytes of the kernel; and, for tests, makes numbers that a seed repeats.
 
 use std::io;
 
 /// Bytes of a nonce.
 pub const NONCE: usize = 32;
 
-/// Returns bytes that nobody can guess.
+/// Returns 32 bytes that nobody can guess. Returns an error if the kernel gives none.
 pub fn nonce() -> io::Result<[u8; NONCE]> {
     let mut bytes = [0; NONCE];
     let mut have = 0;
@@ -15,7 +15,7 @@ pub fn nonce() -> io::Result<[u8; NONCE]> {
     Ok(bytes)
 }
 
-/// Marsaglia's xorshift64: the cases of a test, the same in every run.
+/// Marsaglia's xorshift64, whose numbers make the cases of a test, the same in every run.
 #[cfg(test)]
 pub struct Random(u64);
 

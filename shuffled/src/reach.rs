@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 
 const CONNECTING: Duration = Duration::from_secs(10);
 const WITNESS: Duration = Duration::from_secs(3);
-/// How long a witness's word holds.
+/// How long an answer of the witnesses is used before they are asked again.
 const RECENT: Duration = Duration::from_secs(5);
 
-/// The knowledge of this node about its own network.
+/// Tells whether this node's own network works, by when other nodes were heard and by what witnesses answer.
 pub struct Reach {
-    /// Addresses that answer where this node's network works, as the ResourceManager's.
+    /// Services that answer where this node's network works, such as the ResourceManager, as HOST:PORT.
     witnesses: Vec<String>,
     connecting: Duration,
     heard: Mutex<Option<Instant>>,
     asked: Mutex<Option<(Instant, Word)>>,
 }
 
-/// The answer of the witnesses.
+/// The answer of the witnesses to whether this node is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Connected,
     CutOff,
-    /// No witness is there, or the only one is this node.
+    /// No witness was asked: none is named, or the only one is this node itself.
     Nothing,
 }
 
-/// The reason why no connection could be made.
+/// A connection that could not be made: the reason of the refusal, and a text for people.
 #[derive(Debug)]
 pub struct Failed {
     pub why: RefusalReason,
@@ -46,12 +46,13 @@ impl Reach {
         Reach { witnesses, connecting, heard: Mutex::default(), asked: Mutex::default() }
     }
 
-    /// Notes that another node was heard: its bytes came here.
+    /// Notes that bytes of another node have arrived just now.
     pub fn heard(&self) {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Connects to a node; None if that is this very daemon. Tells who is to blame where it fails.
+    /// Connects to a node. Returns None if `is_own` finds that the address is this very daemon's. The error tells
+    /// whether that node cannot be reached, or this node's own network is in trouble.
     pub fn connect(
         &self, host: &str, port: u16, is_own: impl Fn(&SocketAddr) -> bool,
     ) -> Result<Option<TcpStream>, Failed> {
@@ -82,7 +83,8 @@ impl Reach {
         Err(Failed { why, text: format!("{host}: {error}{note}") })
     }
 
-    /// Returns whether no other node was heard since then, and no witness answers now.
+    /// Returns whether no other node was heard since an instant, and no witness answers now; false without any
+    /// witness.
     fn is_cut_off(&self, since: Instant) -> bool {
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.is_some_and(|at| at >= since) {
@@ -102,7 +104,7 @@ impl Reach {
         for witness in &self.witnesses {
             let addresses = match witness.to_socket_addrs() {
                 Ok(addresses) => addresses,
-                // Nobody has that name: it was never a witness.
+                // No host has that name: it was never a witness.
                 Err(error) if is_unknown_name(&error) => continue,
                 Err(_) => {
                     word = Word::CutOff;
@@ -121,7 +123,7 @@ impl Reach {
     }
 }
 
-/// The party to blame, in the order of certainty.
+/// The side that is to blame for a failed connection. Of a host's several addresses, the last of these counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Blame {
     Ours,
@@ -139,7 +141,7 @@ fn blame(error: &io::Error) -> Blame {
     }
 }
 
-// The texts of glibc and musl for a name that nobody has; all else is trouble with asking.
+// These are the texts of glibc and musl for a name that no host has. Any other error is trouble with asking.
 fn is_unknown_name(error: &io::Error) -> bool {
     let text = error.to_string();
     ["Name or service not known", "No address associated", "Name does not resolve", "Name has no usable address"]
@@ -147,7 +149,7 @@ fn is_unknown_name(error: &io::Error) -> bool {
         .any(|known| text.contains(known))
 }
 
-/// Returns whether a witness answers; None if it is this node, whose word proves nothing.
+/// Returns whether a witness answers; None if the witness is this node itself, which proves nothing.
 fn answers(address: &SocketAddr) -> Option<bool> {
     if address.ip().is_loopback() {
         return None;
@@ -158,8 +160,8 @@ fn answers(address: &SocketAddr) -> Option<bool> {
     }
 }
 
-/// Returns whether an address is one of this machine's. No packet is sent: the kernel names the source that it
-/// would take, which of its own addresses is the address itself.
+/// Returns whether an address is one of this machine's. Sends no packet: the kernel names the source address that it
+/// would use, and for one of its own addresses that is the same address.
 pub fn is_local(address: IpAddr) -> bool {
     let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let source = UdpSocket::bind((any, 0)).and_then(|socket| {
@@ -169,7 +171,7 @@ pub fn is_local(address: IpAddr) -> bool {
     address.is_loopback() || source.is_ok_and(|source| source.ip() == address)
 }
 
-/// Returns whether both ends of a connection are this node.
+/// Returns whether both ends of a connection are on this node; true also if an address cannot be read.
 pub fn is_own(stream: &TcpStream) -> bool {
     match (stream.peer_addr(), stream.local_addr()) {
         (Ok(peer), Ok(local)) => peer.ip().is_loopback() || peer.ip().to_canonical() == local.ip().to_canonical(),
@@ -181,7 +183,7 @@ pub fn is_own(stream: &TcpStream) -> bool {
 mod tests {
     use super::*;
 
-    /// The address of all, which no connection can have.
+    /// The broadcast address, to which no connection can be made.
     const NOBODY: &str = "255.255.255.255";
 
     fn short(witnesses: &[&str]) -> Reach {

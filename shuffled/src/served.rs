@@ -1,4 +1,5 @@
-//! One connection of another node: its proofs, its requests, and the answers in the order they are ready.
+//! Serves one connection of another node's daemon: takes its proofs of jobs and its requests, and sends each answer
+//! as soon as it is ready.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
 use crate::door::Admission;
@@ -17,24 +18,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Requests of one connection that may be on their way. Jobs and users have fair shares, so one job
+/// Most requests that one connection may have in flight. Jobs and users have fair shares of them, so a job that is
 /// alone has half.
 pub const WINDOW: usize = 32;
-/// Messages that are not answered yet: each request may have a proof before it.
+/// Most messages of one connection that are not answered yet: each request may have a proof before it.
 const MOST_WAITING: usize = 2 * WINDOW;
-/// Messages before the first proof that is right.
+/// Most messages that a connection may send before its first right proof.
 const MOST_UNPROVEN: usize = 16;
 const MOST_JOBS: usize = 1024;
-/// How long a peer may be silent. Its daemon connects again when it has to.
+/// How long another node's daemon may send nothing before its connection ends. It connects again when it has a
+/// request.
 const SILENT: Duration = Duration::from_secs(900);
 
-/// A job that was proved. The secret lives no longer than the NodeManager says.
+/// A job that a connection has proved. The reference to it is weak: the secret lives no longer than the NodeManager
+/// says.
 struct Proven {
     job: Weak<Job>,
     session: Arc<SessionKey>,
 }
 
-/// The jobs that one connection has proved, and how many of its messages are on their way.
+/// The receiving half of one connection: the jobs that it has proved, and its messages that are not answered yet.
 struct Served<'a> {
     supplier: &'a Arc<Supplier>,
     admission: &'a Admission<IpAddr>,
@@ -45,23 +48,26 @@ struct Served<'a> {
     asked: u64,
 }
 
-/// The messages of one connection that are on their way.
+/// The messages of one connection that are not answered yet. The thread that receives and the one that sends share
+/// them.
 #[derive(Default)]
 struct Flow {
     messages: usize,
     pending: HashMap<u64, Pending>,
-    /// True once nobody takes answers any more, also those that a disk may never give.
+    /// True once the connection has ended. Its sending thread stops then, and waits for no disk that still owes an
+    /// answer.
     is_over: bool,
 }
 
-/// A request that a disk works on, and how far that was when it was last told.
+/// A request that waits for a disk, with the disk's progress number that the asker was last told of.
 struct Pending {
     disk: Arc<DiskQueue>,
     session: Arc<SessionKey>,
     told: u64,
 }
 
-/// Serves a connection until it ends.
+/// Serves a connection of another node until it ends. Returns an error of the socket or the handshake, or for a
+/// message that the protocol does not allow.
 pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admission<IpAddr>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let end = Instant::now() + supplier.pace.proof;
@@ -69,7 +75,7 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admi
     let ends = format!("{} {}{}", plain(stream.peer_addr()?), plain(stream.local_addr()?), wire.binding());
     let mut early = Until { stream: &*wire, end };
     let transcript = greet(&mut early, LinkRole::Answerer, ends)?;
-    // Room for every answer that may be on its way, so that no disk ever waits for a connection.
+    // The queue has room for every answer of the connection, so that no disk ever waits for it.
     let (link, answers) = sync_channel(MOST_WAITING + 2);
     let flow = Arc::default();
     let mut served =
@@ -94,14 +100,15 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admi
     result
 }
 
-/// Returns an address as both ends see it: of IPv4 within IPv6 the former.
+/// Returns `ADDRESS:PORT` as both ends of a connection spell it: an IPv4 address that is mapped into IPv6 as IPv4.
 pub fn plain(address: SocketAddr) -> String {
     let ip: IpAddr = address.ip().to_canonical();
     format!("{ip}:{}", address.port())
 }
 
 impl Served<'_> {
-    /// Takes messages until one proves a job; its own thread sends the refusals before that.
+    /// Takes messages until one of them proves a job, and sends the refusals of those before it: no sending thread
+    /// runs yet. Returns an error after `MOST_UNPROVEN` messages.
     fn first_proof(&mut self, early: &mut Until<'_, Wire>, answers: &Receiver<QueuedAnswer>) -> io::Result<()> {
         for _ in 0..MOST_UNPROVEN {
             let received = receive(early, Accept::Requests)?;
@@ -135,7 +142,7 @@ impl Served<'_> {
 
     fn take(&mut self, received: Received) -> io::Result<()> {
         {
-            // Answered ones leave only when they are sent: a peer that takes none may not ask for more.
+            // A message counts until its answer is sent: a peer that reads no answers may not ask for more.
             let mut flow = lock(&self.flow);
             flow.messages += 1;
             if flow.messages > MOST_WAITING {
@@ -171,14 +178,14 @@ impl Served<'_> {
         let id = received.header.id;
         let key = request.map.job;
         let Some(proven) = self.jobs.get(&key) else {
-            // Its place is taken all the same: the asker counted it.
+            // The request has a place among the tagged messages all the same: the asker counted it.
             self.asked += 1;
             return self.refuse(id, "the job was not proved on this connection");
         };
         let session = Arc::clone(&proven.session);
         received.verify(&session, Direction::Asked, self.asked)?;
         self.asked += 1;
-        // A job that is over, or was told again with another secret, has no rights from before.
+        // A job that is over, or was announced again with another secret, has no rights from before.
         let now = self.supplier.jobs.get(key);
         let Some(job) = now.filter(|now| std::ptr::eq(Arc::as_ptr(now), proven.job.as_ptr())) else {
             self.jobs.remove(&key);
@@ -220,7 +227,7 @@ fn lock(flow: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
     flow.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread that sends a connection's answers.
+/// The sending half of one connection: sends answers and signs of progress, in a thread of its own.
 struct Sender<'a> {
     wire: &'a Wire,
     flow: &'a Mutex<Flow>,
@@ -266,7 +273,7 @@ impl Sender<'_> {
         sealed(message, id, session, Direction::Answered, self.place - 1)
     }
 
-    /// Tells of each request whose disk did something since it was last told; a disk that hangs is silent.
+    /// Sends WORKING for each request whose disk has made progress since the last one; nothing for a disk that hangs.
     fn tell_progress(&mut self) -> io::Result<()> {
         let mut moving = Vec::new();
         for (id, pending) in &mut lock(self.flow).pending {

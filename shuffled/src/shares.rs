@@ -1,21 +1,21 @@
-//! Fair shares of a daemon's scarce means: memory, open files, connections. Pure.
+//! Shares a scarce resource of the daemon (memory, open files, connections) fairly among jobs and users. Pure.
 //!
-//! A job may hold as much as it leaves free, and a user three times as much: one job alone gets half,
-//! two a third each, and something is left for whoever comes next (Choudhury and Hahne's dynamic
-//! thresholds, 1998). Who holds nothing gets whatever is free.
+//! A job may hold as much as is left free, and a user three times as much: one job alone gets half, two get a third
+//! each, and something is left for the next one (Choudhury and Hahne's dynamic thresholds, 1998). A job and user that
+//! hold nothing get whatever is free.
 
 use crate::names::JobKey;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A job and the user that its tasks run as: who is charged.
+/// The job, and the user that its tasks run as, who are charged for a part of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Payer {
     pub job: JobKey,
     pub uid: u32,
 }
 
-/// How many times what is left free a user may hold.
+/// Number of times that a user may hold the amount that is left free.
 const OF_A_USER: u64 = 3;
 
 /// The amounts of one resource that jobs and users hold.
@@ -31,14 +31,14 @@ impl Shares {
         Shares { all, held: 0, jobs: HashMap::new(), users: HashMap::new() }
     }
 
-    /// Returns whether so much is free, and within the shares of job and user.
+    /// Returns whether an amount is free, and within the shares of the job and of its user.
     pub fn may_take(&self, payer: Payer, amount: u64) -> bool {
         let Some(left) = self.all.saturating_sub(self.held).checked_sub(amount) else { return false };
         let fits = |held: u64, most: u64| held == 0 || held.saturating_add(amount) <= most;
         fits(self.of_job(payer.job), left) && fits(self.of_user(payer.uid), left.saturating_mul(OF_A_USER))
     }
 
-    /// Charges so much, if it may be taken.
+    /// Charges an amount if it may be taken; returns whether it was.
     pub fn take(&mut self, payer: Payer, amount: u64) -> bool {
         let may = self.may_take(payer, amount);
         if may {
@@ -47,14 +47,14 @@ impl Shares {
         may
     }
 
-    /// Charges an amount that was taken already.
+    /// Charges an amount without a look at the shares.
     pub fn charge(&mut self, payer: Payer, amount: u64) {
         self.held += amount;
         *self.jobs.entry(payer.job).or_default() += amount;
         *self.users.entry(payer.uid).or_default() += amount;
     }
 
-    /// Takes back an amount that was charged.
+    /// Frees an amount that was charged.
     pub fn give(&mut self, payer: Payer, amount: u64) {
         self.held -= amount;
         subtract(&mut self.jobs, payer.job, amount);

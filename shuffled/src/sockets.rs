@@ -1,4 +1,4 @@
-//! The listening sockets: for other nodes on TCP, and for reducers in each local directory.
+//! Opens the listening sockets: on TCP for other nodes, and in each local directory for reducers.
 
 use rustix::net::{sockopt, AddressFamily, SocketFlags, SocketType};
 use std::fs::{DirBuilder, Permissions};
@@ -10,14 +10,15 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The directory of the socket below a local directory, and the socket's name.
+/// The directory below a local directory that has the socket.
 const DIRECTORY: &str = "vas-shuffled";
+/// The name of the socket in its directory.
 const SOCKET: &str = "socket";
 const BACKLOG: i32 = 1024;
 const SHORT_OF_MEANS: Duration = Duration::from_millis(100);
 
-/// Listens at an address. `[::]` takes IPv4 too, whatever the kernel's default is; where the kernel has
-/// no IPv6 it is `0.0.0.0`.
+/// Listens at an address. `[::]` takes IPv4 too, whatever the kernel's default is, and means `0.0.0.0` where the
+/// kernel has no IPv6. The error names the address.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     listen_by(address, |address| {
         let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
@@ -56,8 +57,8 @@ fn is_without_ipv6(error: &io::Error) -> bool {
     matches!(errno, Some(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL))
 }
 
-/// Waits after an error of accept: until others end where means are short, not at all where only the one
-/// that came is gone. Whoever connects and goes away is not to keep others waiting.
+/// Waits 100 ms after an error of `accept`, until other connections have given memory or descriptors back. Does not
+/// wait if the error is about the new connection alone: one that comes and goes must not keep others waiting.
 pub fn wait_after(error: &io::Error) {
     use rustix::io::Errno as E;
     let errno = error.raw_os_error().map(E::from_raw_os_error);
@@ -66,7 +67,7 @@ pub fn wait_after(error: &io::Error) {
     }
 }
 
-/// The socket of a local directory.
+/// The Unix socket for reducers in one local directory.
 pub struct LocalSocket {
     local_dir: PathBuf,
     inode: Option<u64>,
@@ -78,20 +79,21 @@ impl LocalSocket {
         LocalSocket { local_dir: local_dir.to_owned(), inode: None, trouble: String::new() }
     }
 
-    /// Returns whether the socket that was made is still there.
+    /// Returns whether the socket that `open` made is still there.
     pub fn is_open(&self) -> bool {
         let now = std::fs::symlink_metadata(self.local_dir.join(DIRECTORY).join(SOCKET));
         now.is_ok_and(|now| Some(now.ino()) == self.inode)
     }
 
-    /// Returns whether this trouble is another than the last: only then somebody should read of it.
+    /// Returns whether a text about trouble differs from the one before: only then it is worth printing.
     pub fn is_news(&mut self, trouble: &str) -> bool {
         let is_news = trouble != self.trouble;
         trouble.clone_into(&mut self.trouble);
         is_news
     }
 
-    /// Makes the socket. Every task's user may connect, and proves its job then.
+    /// Makes the socket, and removes an older one. Every task's user may connect to it, and must then prove a job.
+    /// Returns an error that names the directory if others may write to that, or it or the socket cannot be made.
     pub fn open(&mut self) -> io::Result<UnixListener> {
         let directory = self.local_dir.join(DIRECTORY);
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
@@ -111,7 +113,7 @@ impl LocalSocket {
         }
         // The NodeManager's umask is not meant for the tasks' way to the socket.
         opened.set_permissions(Permissions::from_mode(0o755)).map_err(named)?;
-        // A path of any length: the kernel takes 107 bytes of a socket's.
+        // By /proc the path may have any length: the kernel takes 107 bytes of a socket's path.
         let socket = PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", opened.as_raw_fd()));
         match std::fs::remove_file(&socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),

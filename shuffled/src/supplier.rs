@@ -1,8 +1,8 @@
-//! MOFSupplier: the disks of this node, read for the daemons of other nodes.
+//! MOFSupplier: reads the disks of this node for the daemons of other nodes.
 //!
-//! Each connection has a thread that reads requests and one that sends answers (`served`). Between them
-//! stand the threads of the disks: they take requests in the order of `groups`, and bring their bytes
-//! into the page cache, while the sending threads hand earlier bytes from there to the socket (sendfile).
+//! Each connection has a thread that reads requests and one that sends answers (`served`). Between these two stand
+//! the threads of the disks: they take requests in the order of `groups`, and bring their bytes into the page cache,
+//! while the sending threads hand earlier bytes from there to the socket (sendfile).
 
 use crate::budget::{MemoryBudget, Reserved};
 use crate::door::{Door, Limits};
@@ -31,14 +31,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Connections of one address: a node has one, unless it starts again, and an address may have several nodes.
+/// Most connections of other nodes. A node has one, unless it starts again, and an address may have several nodes.
 const LIMITS: Limits = Limits { unproven: 512, unproven_of_one: 64, proven: 1024, proven_of_one: 8 };
 const THREADS_OF_A_DEVICE: usize = 2;
-/// Devices with threads of their own: more than a node has local directories.
+/// Most devices that have threads of their own: more than a node has local directories.
 const MOST_DEVICES: usize = 64;
-/// Requests that wait for one device at most: one that hangs answers none.
+/// Most requests that wait for one device: one that hangs answers none.
 const MOST_WAITING: usize = 65_536;
-/// Bytes of threads' stacks, of which there are many.
+/// Bytes of the stack of a thread that serves one connection. There are many such threads.
 pub const STACK: usize = 512 << 10;
 
 /// The part of the daemon that other nodes talk to.
@@ -49,13 +49,13 @@ pub struct Supplier {
     pub reach: Arc<Reach>,
     pub pace: Pace,
     pub transports: Transports,
-    /// Bytes of looks that were read and are not sent.
+    /// The memory of answers to looks that are made and not sent yet.
     answers: Arc<MemoryBudget>,
     door: Arc<Door<IpAddr>>,
     disks: Mutex<BTreeMap<u64, Arc<DiskQueue>>>,
 }
 
-/// One device: who waits for it, and how far it came.
+/// The requests that wait for one device, and the progress of the device.
 #[derive(Default)]
 pub struct DiskQueue {
     groups: Mutex<ReadGroups<JobKey, MapAttemptId, Work>>,
@@ -70,25 +70,25 @@ pub struct Work {
     pub output: Arc<Output>,
     pub task: Task,
     pub id: u64,
-    /// None where the answer goes to a reducer of this node, without a message.
+    /// The key of the answer's tag; None where the answer goes to a reducer of this node, without a connection.
     pub session: Option<Arc<SessionKey>>,
     pub link: SyncSender<QueuedAnswer>,
     reserved: Option<Reserved>,
 }
 
-/// The work of a request on its disk.
+/// The reads that a request needs of its disk.
 pub enum Task {
     Look(Box<SegmentLook>),
-    /// Offset and length in the file.
+    /// A range of the file: offset and length, in bytes.
     Read(u64, u32),
 }
 
-/// An answer that waits for its connection.
+/// An answer that waits to be sent on its connection.
 pub struct QueuedAnswer {
     pub id: u64,
     pub message: Message,
     pub session: Option<Arc<SessionKey>>,
-    /// The file and offset of the bytes that follow.
+    /// The output, and the offset in its file, of the bytes that follow the message; None if no bytes do.
     pub bytes: Option<(Arc<Output>, u64)>,
     _reserved: Option<Reserved>,
 }
@@ -100,7 +100,7 @@ impl QueuedAnswer {
 }
 
 impl DiskQueue {
-    /// Returns a number that changes whenever the device did something.
+    /// Returns the device's progress number, which changes whenever the device has done something.
     pub fn progress(&self) -> u64 {
         self.progress.load(Ordering::Relaxed)
     }
@@ -133,7 +133,9 @@ impl DiskQueue {
 }
 
 impl Work {
-    /// Takes a request, if the segment has what it asks for.
+    /// Returns the work for a question about a partition's segment. Refuses if the segment does not have the range
+    /// that is asked for, or is too large. `answer` has the request's number, the key of the answer's tag, and where
+    /// the answer goes.
     pub fn new(
         payer: Payer, output: Arc<Output>, partition: u32, ask: Ask,
         answer: (u64, Option<Arc<SessionKey>>, SyncSender<QueuedAnswer>),
@@ -163,9 +165,9 @@ impl Work {
 }
 
 impl Supplier {
-    /// Makes the part of the daemon that serves; the threads of a disk start with its first request.
+    /// Returns the part of the daemon that serves. The threads of a disk start with the first request to it.
     ///
-    /// `answers` is the number of bytes of looks that may wait for slow connections.
+    /// `answers` is how many bytes of answers to looks may wait for slow connections.
     pub fn new(
         jobs: Arc<ServedJobs>, outputs: Arc<Outputs>, metrics: Arc<Metrics>, reach: Arc<Reach>, answers: u64,
         pace: Pace, transports: Transports,
@@ -174,7 +176,7 @@ impl Supplier {
         Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks: Mutex::default() })
     }
 
-    /// Accepts connections for ever.
+    /// Accepts connections of other nodes for ever, and serves each in a thread of its own.
     pub fn listen(self: &Arc<Self>, listener: &TcpListener) {
         for stream in listener.incoming() {
             let stream = match stream {
@@ -201,8 +203,8 @@ impl Supplier {
         }
     }
 
-    /// Returns a map's output. One whose job ends while it is being opened is closed again: it would stay
-    /// open, with its bytes on the disk, or be there for another user of the job's number.
+    /// Returns the open output of a map attempt. If the job ends while the output is being opened, closes the output
+    /// and refuses: it would stay open, with its bytes on the disk, or be there for another user of the job's number.
     pub fn output(&self, job: &Job, map: MapAttemptId) -> Result<Arc<Output>, Refused> {
         let output = self.outputs.get(job, map)?;
         if self.jobs.serves(job) {
@@ -212,7 +214,8 @@ impl Supplier {
         Err(Refused::new(RefusalReason::NotAllowed, "the job is over here"))
     }
 
-    /// Returns a device with its threads.
+    /// Returns the queue of a device, by the kernel's number of it, and starts the device's threads at the first
+    /// call. Returns an error if there are too many devices, or no thread can be started.
     pub fn disk(self: &Arc<Self>, device: u64) -> io::Result<Arc<DiskQueue>> {
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(disk) = disks.get(&device) {
@@ -251,8 +254,8 @@ impl Supplier {
 
     fn read_batch(&self, disk: &DiskQueue, batch: Vec<Range<Work>>) {
         if let (Some(first), Some(end)) = (batch.first(), batch.iter().map(|r| r.offset + r.length).max()) {
-            // Advice only: where it is not taken, the reads below bring the bytes. Without a length it would be
-            // about the rest of the file.
+            // This is advice only: where the kernel does not take it, the reads below bring the bytes. With a length
+            // of 0 it would be about the rest of the file.
             if let length @ Some(_) = NonZeroU64::new(end - first.offset) {
                 let _ = rustix::fs::fadvise(&first.ticket.output.file, first.offset, length, Advice::WillNeed);
             }
@@ -276,7 +279,8 @@ impl Supplier {
         }
     }
 
-    /// Does one step of a request; returns whether it was the last.
+    /// Does one step of a request, and returns whether that was the last. Refuses if the disk fails, or too many
+    /// answers wait to be sent.
     fn step(&self, disk: &DiskQueue, work: &mut Work) -> Result<bool, Refused> {
         match &mut work.task {
             Task::Look(look) => {
@@ -293,7 +297,8 @@ impl Supplier {
             }
             Task::Read(offset, length) => {
                 self.metrics.reads.add(1);
-                // The last byte is there when all before it are, as far as the disk's order goes.
+                // Once the last byte is in the page cache, so are all before it, as far as the disk keeps their
+                // order.
                 let at = *offset + u64::from(*length).saturating_sub(1);
                 let read = work.output.file.read_exact_at(&mut [0], at);
                 read.map(|()| true).map_err(|error| refused_by(error, work.output.name))
@@ -356,7 +361,8 @@ mod tests {
         let first = served(b"first");
         assert!(supplier.output(&first, attempt(0)).is_ok() && is_open());
         supplier.outputs.forget_job(JOB);
-        // As a request that came just before the job's end, or before it was told in other words.
+        // The first job's request came just before the job's end, or before the job was announced with another
+        // secret.
         jobs.obey(Order::Remove(JOB)).unwrap();
         assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, RefusalReason::NotAllowed);
         assert!(!is_open());

@@ -1,4 +1,4 @@
-//! Both roles of the daemon over real sockets: what a reducer gets, and what nobody gets.
+//! Tests of both roles of the daemon over real sockets: what a reducer gets, and what nobody gets.
 
 use crate::jobs::Order;
 use crate::link::{greet, LinkRole};

@@ -1,5 +1,6 @@
-//! TLS 1.3 between daemons, by rustls. Both ends show a certificate that the site's authorities signed; the one
-//! that was asked must have the name by which it was asked. The jobs' proofs are made within.
+//! Carries bytes between daemons by TLS 1.3, with rustls. Both ends show a certificate that the site's authorities
+//! signed, and the end that is asked must have the host name by which it was asked. The proofs of jobs are made
+//! within the TLS connection.
 
 use crate::link::Until;
 use crate::transport::{send_by_reading, Transport};
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 const LARGEST_FILE: u64 = 1 << 20;
-/// Bytes of one record at most.
+/// Most bytes that one TLS record carries.
 const RECORD: usize = 16 << 10;
 const LABEL: &[u8] = b"EXPORTER-vas-jbs";
 
@@ -27,19 +28,19 @@ pub struct TlsFiles {
     /// The node's certificate, and those between it and an authority's.
     pub certificate: PathBuf,
     pub key: PathBuf,
-    /// The certificates of authorities that sign nodes'.
+    /// The certificates of the authorities that sign nodes' certificates.
     pub authorities: PathBuf,
 }
 
-/// Settings of both ends, made of a node's files.
+/// The TLS settings of a node, for connections that it makes and for those that it accepts.
 pub struct TlsContext {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
 }
 
 impl TlsContext {
-    /// Reads a node's files. An error if others than the daemon's user or root could have written one or read the
-    /// key, if one is a link, or if they do not fit one another.
+    /// Reads a node's PEM files. Returns an error that names the file if users other than the daemon's and root could
+    /// have written it or read the key, if it is a link, or if the files do not fit one another.
     pub fn read(files: &TlsFiles) -> io::Result<TlsContext> {
         let certificates_of = |path: &Path, forbidden: u32| {
             let bytes = read_safely(path, forbidden)?;
@@ -70,7 +71,7 @@ impl TlsContext {
             .with_protocol_versions(&versions)?
             .with_client_cert_verifier(verifier)
             .with_single_cert(chain.clone(), key.clone_key())?;
-        // Connections are kept, so that none is resumed.
+        // Connections last, so no TLS session is ever resumed.
         server.send_tls13_tickets = 0;
         let mut client = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&versions)?
@@ -85,8 +86,8 @@ fn at(path: &Path, error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
 }
 
-/// Returns what is wrong with a PEM file, without any of its bytes: the library's own words may quote a whole line,
-/// which is the key itself where the line breaks were lost, and the log takes them.
+/// Returns what is wrong with a PEM file, without any of its bytes. The library's own text may quote a whole line,
+/// which is the key itself where the line breaks were lost, and the text goes to the log.
 fn fault(error: &pem::Error) -> &'static str {
     match error {
         pem::Error::MissingSectionEnd { .. } => "has no END line of its own after a BEGIN line",
@@ -115,14 +116,14 @@ fn read_safely(path: &Path, forbidden: u32) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Ciphertext that has come and is not decrypted.
+/// Ciphertext that has arrived and is not decrypted yet.
 struct Incoming {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-/// One TLS connection after its handshake. Locked in the order of these fields.
+/// A TLS connection after its handshake. Its mutexes are locked in the order of the fields.
 pub struct Tls {
     socket: Arc<TcpStream>,
     incoming: Mutex<Incoming>,
@@ -131,14 +132,16 @@ pub struct Tls {
     binding: String,
 }
 
-/// Makes the end that connected to a host.
+/// Does the handshake of the end that connected to `host`, before the instant `end`. Returns an error if the other
+/// end's certificate is not signed by the site's authorities, or not that of `host`.
 pub fn asker(context: &TlsContext, socket: &Arc<TcpStream>, host: &str, end: Instant) -> io::Result<Tls> {
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     let state = ClientConnection::new(Arc::clone(&context.client), name).map_err(io::Error::other)?;
     shake_hands(state.into(), socket, end)
 }
 
-/// Makes the end that was connected to.
+/// Does the handshake of the end that accepted a connection, before the instant `end`. Returns an error if the other
+/// end's certificate is not signed by the site's authorities.
 pub fn answerer(context: &TlsContext, socket: &Arc<TcpStream>, end: Instant) -> io::Result<Tls> {
     let state = ServerConnection::new(Arc::clone(&context.server)).map_err(io::Error::other)?;
     shake_hands(state.into(), socket, end)
@@ -175,14 +178,14 @@ impl Transport for Tls {
                     other => return other,
                 }
                 if incoming.start < incoming.end {
-                    // A part at a time: rustls holds few decrypted bytes.
+                    // Only a part is given at a time: rustls holds few decrypted bytes.
                     let Incoming { buffer, start, end } = &mut *incoming;
                     *start += state.read_tls(&mut &buffer[*start..*end])?;
                     state.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                     continue;
                 }
             }
-            // Nobody waits for the state while this waits for the other end.
+            // No thread waits for the lock of `state` while this one waits for the other end.
             incoming.end = (&*self.socket).read(&mut incoming.buffer)?;
             incoming.start = 0;
             if incoming.end == 0 {

@@ -1,4 +1,5 @@
-//! Tests of daemons that talk by TLS: the same bytes, and nothing with those who do not, or show a wrong certificate.
+//! Tests of daemons that talk by TLS: they get the same bytes, and nothing of a daemon without TLS or with a wrong
+//! certificate.
 
 use crate::link::{greet, receive, LinkRole};
 use crate::random::Random;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A directory of PEM files, removed with this.
+/// A directory of PEM files, which is removed when this is dropped.
 struct Pems(PathBuf);
 
 impl Drop for Pems {

@@ -1,4 +1,4 @@
-//! The ways in which bytes go between two daemons: plain TCP, or TLS over it.
+//! Carries bytes between two daemons: by plain TCP, or by TLS over it.
 
 use crate::link::Timed;
 use crate::tls::{self, TlsContext};
@@ -9,14 +9,14 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One way to carry bytes. One thread may read while another writes.
+/// A way to carry the bytes of one connection. One thread may read while another writes.
 pub trait Transport: Send + Sync {
     fn read(&self, bytes: &mut [u8]) -> io::Result<usize>;
     fn write_all(&self, bytes: &[u8]) -> io::Result<()>;
-    /// Sends a part of a file. A file that became shorter, or whose disk fails, gives zeros for the rest: the
-    /// connection carries other jobs too, and the reducer's checksums find them.
+    /// Sends `length` bytes of a file, from `offset` on. Where the file has become shorter, or its disk fails, zeros
+    /// are sent for the rest: the connection carries other jobs too, and the reducer's checksums find the zeros.
     fn send_file(&self, file: &File, offset: u64, length: usize) -> io::Result<()>;
-    /// Returns what both ends know of this connection and nobody else does; empty if there is nothing.
+    /// Returns a text that the two ends of this connection know and nobody else does; empty if there is none.
     fn binding(&self) -> &str;
 }
 
@@ -27,20 +27,20 @@ pub enum Transports {
     Tls(Arc<TlsContext>),
 }
 
-/// A connection, and its transport.
+/// A TCP connection between two daemons, and the transport that carries its bytes.
 pub struct Wire {
     pub socket: Arc<TcpStream>,
     transport: Box<dyn Transport>,
 }
 
 impl Transports {
-    /// Returns whether nobody on the way can read what is sent.
+    /// Returns whether the bytes are encrypted, so that nobody on the way can read them.
     pub fn is_sealed(&self) -> bool {
         matches!(self, Transports::Tls(_))
     }
 
-    /// Makes the end that connected, until a point in time; the other one must be that host, as far as the
-    /// transport can tell.
+    /// Makes the transport of the end that connected to `host`, before the instant `end`. Returns an error if the
+    /// other end is not that host, as far as the transport can tell.
     pub fn asker(&self, socket: &Arc<TcpStream>, host: &str, end: Instant) -> io::Result<Wire> {
         let transport: Box<dyn Transport> = match self {
             Transports::Plain => Box::new(Plain(Arc::clone(socket))),
@@ -49,7 +49,7 @@ impl Transports {
         Ok(Wire { socket: Arc::clone(socket), transport })
     }
 
-    /// Makes the end that was connected to, until a point in time.
+    /// Makes the transport of the end that accepted a connection, before the instant `end`.
     pub fn answerer(&self, socket: &Arc<TcpStream>, end: Instant) -> io::Result<Wire> {
         let transport: Box<dyn Transport> = match self {
             Transports::Plain => Box::new(Plain(Arc::clone(socket))),
@@ -130,7 +130,8 @@ fn send_zeros(transport: &dyn Transport, mut left: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends a part of a file by reading it, where the kernel cannot send it by itself.
+/// Sends `left` bytes of a file by reading them, where the kernel cannot send the file by itself. Sends zeros for
+/// bytes that cannot be read.
 pub fn send_by_reading(transport: &dyn Transport, file: &File, mut offset: u64, mut left: usize) -> io::Result<()> {
     let mut bytes = vec![0; left.min(64 << 10)];
     while left > 0 {

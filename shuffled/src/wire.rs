@@ -1,9 +1,9 @@
-//! The messages of the protocol, docs/adr/0019. Pure: bytes in, messages out; every length is bounded here.
+//! Encodes and decodes the messages of the daemons' protocol (docs/adr/0019), and bounds the length of each. Pure.
 
 use crate::names::{is_host, JobKey, MapAttemptId};
 use std::fmt;
 
-/// The bytes that both sides send first, with a nonce.
+/// The first bytes that both ends of a connection send; a nonce follows.
 pub const MAGIC: &[u8; 8] = b"VASJBS02";
 /// Bytes of a header: length of the body, kind, flags, number of the request.
 pub const HEADER: usize = 4 + 1 + 1 + 8;
@@ -11,13 +11,13 @@ pub const HEADER: usize = 4 + 1 + 1 + 8;
 pub const TAG: usize = 16;
 /// Bytes of a whole HMAC-SHA256.
 pub const MAC: usize = 32;
-/// The largest piece of a segment in one answer.
+/// Most bytes of a segment in one answer.
 pub const LARGEST_READ: u32 = 1 << 20;
-/// Checksums of one segment: of 64 KiB each, so 16 GiB.
+/// Most checksums of one segment: each is of 64 KiB, so a segment may have 16 GiB.
 pub const MOST_CHECKSUMS: u32 = 1 << 18;
-/// Bytes under one checksum.
+/// Bytes of a segment that have one checksum.
 pub const CHECKSUM_BYTES: u64 = 64 << 10;
-/// The largest segment whose bytes come with the answer to a look.
+/// Most bytes of a segment that come with the answer to a look.
 pub const LARGEST_HELD: u32 = 128 << 10;
 const LARGEST_REQUEST: usize = 512;
 const LARGEST_TEXT: usize = 400;
@@ -26,25 +26,27 @@ const LARGEST_ANSWER: usize = 24 + 4 * MOST_CHECKSUMS as usize + LARGEST_HELD as
 /// The flag of a message that has a tag.
 pub const TAGGED: u8 = 1;
 
-/// The reason of a refusal. Numbers are the protocol's.
+/// The reason of a refusal. The numbers are those of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RefusalReason {
     /// The job is not known on this node, or its secret is another.
     NotAllowed = 1,
-    /// The output does not exist, or it is not the job's user's.
+    /// The output does not exist, or does not belong to the job's user.
     Gone = 2,
     /// The output is there, but its bytes are not what was written.
     Damaged = 3,
-    /// The disk failed, or something else on the node that is asked.
+    /// The disk of the node that is asked failed, or something else there.
     Sick = 4,
     /// The other node cannot be reached.
     Unreachable = 5,
     /// More was asked than the protocol allows.
     TooMuch = 6,
-    /// This node itself is in trouble: its network, or its daemon. Of reducers' own nodes only.
+    /// The reducer's own node is in trouble: its network, or its daemon. Only that daemon gives this reason, to
+    /// reducers.
     Here = 7,
-    /// Job or user has its share of the daemon's means; a moment later there may be more.
+    /// The job or its user has its share of the daemon's memory, files or connections; a moment later there may be
+    /// more.
     Busy = 8,
 }
 
@@ -55,7 +57,7 @@ impl RefusalReason {
     }
 }
 
-/// A refusal with one line for people.
+/// A refusal: its reason, and one line of text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub why: RefusalReason,
@@ -68,28 +70,28 @@ impl Refused {
     }
 }
 
-/// The question about one segment.
+/// The question that a request asks about one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Sizes and checksums; the bytes too, if there are at most `hold`. Without `verify` IFile's own
-    /// checksum is left unread: of an encrypted segment only the job can compute it.
-    /// With `sealed` the job demands that its bytes leave a node by TLS only; of reducers only.
+    /// Asks for the segment's sizes and checksums, and for its bytes too if there are at most `hold`. With `verify`
+    /// IFile's own checksum must be right; in an encrypted segment only the job can compute it. With `sealed`, in
+    /// requests of reducers only, the job demands that its bytes leave a node by TLS only.
     Look { hold: u32, verify: bool, sealed: bool },
-    /// The bytes from `offset` of the segment on.
+    /// Asks for `length` bytes of the segment, from `offset` on.
     Read { offset: u64, length: u32 },
 }
 
-/// A segment, and the question about it.
+/// A request: a segment of a map's output, and the question about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub map: MapAttemptId,
     pub partition: u32,
     pub ask: Ask,
-    /// The host where the map ran: in requests of reducers to their own node only.
+    /// The host where the map ran, in requests of reducers to their own node; empty between daemons.
     pub host: String,
 }
 
-/// The answer to a look.
+/// The answer to a look: the segment's sizes, the CRC32C of each 64 KiB, and its bytes if they were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookAnswer {
     pub stored_bytes: u64,
@@ -98,25 +100,25 @@ pub struct LookAnswer {
     pub held: Vec<u8>,
 }
 
-/// A message without its header and tag.
+/// A message of the protocol, without its header and tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     Auth { job: JobKey, mac: [u8; MAC] },
     Authenticated { mac: [u8; MAC] },
     Ask(Request),
     Looked(LookAnswer),
-    /// The bytes that follow the message.
+    /// Says how many bytes of a segment follow the message and its tag.
     Data { length: u32 },
     Refused(Refused),
-    /// The request is being worked on, or the disk on those before it. Any number before an answer.
+    /// Says that the disk works on this request or on those before it. Any number of these come before an answer.
     Working,
 }
 
-/// The messages that a peer may send now.
+/// The kinds of messages that the other end of a connection may send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
     Requests,
-    /// Answers of a peer that proved nothing yet: none is large.
+    /// Answers of a node that has proved nothing yet: none is large.
     SmallAnswers,
     Answers,
 }
@@ -145,7 +147,7 @@ const REFUSED: u8 = 7;
 const WORKING: u8 = 8;
 
 impl MessageHeader {
-    /// Reads a header, whose length is one that its kind can have.
+    /// Reads a header. Returns an error for an unknown kind or flag, or a length that its kind cannot have.
     pub fn decode(bytes: &[u8; HEADER]) -> Result<MessageHeader, Malformed> {
         let mut rest = Cursor(bytes);
         let header = MessageHeader { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
@@ -160,7 +162,7 @@ impl MessageHeader {
         Ok(header)
     }
 
-    /// Refuses a message that has no business here, before any of its bytes is read.
+    /// Returns an error if `accept` does not allow a message with this header; no byte of the message is read before.
     pub fn check(&self, accept: Accept) -> Result<(), Malformed> {
         let is_request = matches!(self.kind, AUTH | LOOK | READ);
         match accept {
@@ -179,7 +181,7 @@ impl MessageHeader {
 }
 
 impl Message {
-    /// Returns header and message.
+    /// Returns the bytes of a message with its header, which says by `tagged` that a tag follows.
     pub fn encode(&self, id: u64, tagged: bool) -> Vec<u8> {
         let mut body = Vec::new();
         let kind = self.body(&mut body);
@@ -229,7 +231,7 @@ impl Message {
         }
     }
 
-    /// Reads the bytes behind a header of this kind: all of them are one message, or none.
+    /// Reads the bytes of a message after a header of this kind. Returns an error unless all of them are one message.
     pub fn decode(kind: u8, body: &[u8]) -> Result<Message, Malformed> {
         let mut rest = Cursor(body);
         let message = match kind {
@@ -277,7 +279,7 @@ fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
     kind
 }
 
-/// The bytes that are not read yet.
+/// The bytes of a message that are not decoded yet.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {

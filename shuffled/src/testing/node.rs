@@ -1,4 +1,4 @@
-//! For tests: one node with both roles of the daemon, over real sockets.
+//! Starts a node with both roles of the daemon over real sockets, for tests.
 
 use crate::budget::MemoryBudget;
 use crate::jobs::{Order, ServedJobs};
@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 pub const SECRET: &[u8] = b"a job's secret";
-/// Names of this one node: each is another connection.
+/// Addresses of one node: the daemon makes a connection of its own to each.
 pub const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
 
 /// A node that serves its own outputs, and asks its own daemon for them.
@@ -48,7 +48,7 @@ impl Node {
         Node::listening(listener, None, pace, Transports::Plain)
     }
 
-    /// Starts a node as the daemon does, with a transport.
+    /// Starts a node as the daemon does, with these transports between nodes.
     pub fn by(listener: TcpListener, transports: Transports) -> Node {
         Node::listening(listener, None, Pace::default(), transports)
     }
@@ -96,7 +96,7 @@ pub fn until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Fetches a segment in pieces of this size, and compares every checksum.
+/// Fetches a segment in pieces of `piece` bytes, compares every checksum, and returns the segment.
 pub fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece: u32) -> Vec<u8> {
     let looked = reducer.look(host, map, partition, 0).unwrap();
     let mut bytes = Vec::new();
@@ -110,7 +110,7 @@ pub fn fetch(reducer: &mut Reducer, host: &str, map: u32, partition: u32, piece:
     bytes
 }
 
-/// Returns a client that asks another listener than the node's own.
+/// Returns the part of a daemon that asks another listener than the node's own.
 pub fn elsewhere(listener: &TcpListener, node: &Node) -> Arc<Peers> {
     elsewhere_of(listener, node, 2)
 }
@@ -120,7 +120,7 @@ pub fn elsewhere_of(listener: &TcpListener, node: &Node, most: usize) -> Arc<Pee
     Peers::bounded(port, most, Pace::default(), reach, Arc::clone(&node.metrics))
 }
 
-/// Lets a call wait on at each sign of progress.
+/// Returns true, so that a call waits on at each sign of progress.
 pub fn waits_on() -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! For tests: map output as Hadoop writes it, in local directories of their own, and a reducer.
+//! Writes map output as Hadoop does, in temporary local directories, and asks as a reducer does, for tests.
 
 use crate::auth::{is_equal, Secret, Transcript};
 use crate::index::{encode, Part};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub const JOB: JobKey = JobKey { cluster: 1_700_000_000_000, number: 3 };
 pub const USER: &str = "alice";
 
-/// Two local directories that are removed with this.
+/// Two temporary local directories, which are removed when this is dropped.
 pub struct Site {
     pub root: PathBuf,
 }
@@ -32,7 +32,7 @@ impl Site {
         [self.root.join("one"), self.root.join("two")]
     }
 
-    /// Returns the directory of an attempt's files, in the first or second local directory.
+    /// Makes the directory of a map's files in the first or second local directory (`disk` 0 or 1), and returns it.
     pub fn output(&self, map: u32, disk: usize) -> PathBuf {
         let directory = self.local_dirs()[disk]
             .join(format!("usercache/{USER}/appcache/{JOB}/output/{}", attempt(map)));
@@ -40,7 +40,8 @@ impl Site {
         directory
     }
 
-    /// Writes a map's output of these segments, without their checksums; returns them with those.
+    /// Writes a map's output of these segments, each with IFile's checksum behind it. Returns the segments with these
+    /// checksums.
     pub fn write(&self, map: u32, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let (mut file, mut parts, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for segment in segments {
@@ -84,8 +85,7 @@ pub fn job(secret: &[u8], uid: u32) -> Job {
     Job { key: JOB, user: USER.to_owned(), uid, secret: Secret::new(secret.to_vec()) }
 }
 
-/// A reducer as Java is one, on a connection to its own node.
-/// How often it was told that its request is worked on is counted.
+/// A reducer's connection to its own node's daemon, and how many WORKING messages it got.
 pub struct Reducer(pub UnixStream, pub usize);
 
 impl Reducer {
@@ -123,7 +123,7 @@ impl Reducer {
         self.looked(host, map, partition, Ask::Look { hold, verify: true, sealed: false })
     }
 
-    /// Looks as a job does that demands TLS.
+    /// Looks at a segment as a job does that demands TLS.
     pub fn look_sealed(&mut self, host: &str, map: u32, partition: u32) -> Result<LookAnswer, Refused> {
         self.looked(host, map, partition, Ask::Look { hold: 0, verify: true, sealed: true })
     }
