@@ -15,9 +15,10 @@
 #include "../mpi/communicator.h"
 #include "../oracle/random.h"
 
-/* An algorithm that remembers lengths knows them after the first call; a choice is made after that,
- * and has its own after the next. One that remembers nothing gets no call before the timed ones: a
- * thousand simulated ranks send a million messages in a linear call. */
+/* Calls before the timed ones. An algorithm that remembers lengths knows them after one call. A
+ * choice is made after the first call, and what it chose has a first call of its own after
+ * that. An algorithm that remembers nothing gets none: a thousand simulated ranks send a
+ * million messages in a linear call. */
 enum { WARM_CALLS = 1, WARM_CALLS_OF_CHOICE = 3 };
 
 struct job {
@@ -30,7 +31,7 @@ struct job {
     int *send_counts, *receive_counts, *send_at, *receive_at;
 };
 
-/* The bytes that one rank sends another. All ranks can compute it. */
+/* Returns the bytes that one rank sends another, which all ranks can compute. */
 static int size_of(const char *distribution, int bytes, uint64_t seed, int from, int to, int ranks)
 {
     struct dice dice = dice_of(seed, (uint64_t)from, (uint64_t)to);
@@ -90,7 +91,7 @@ static void call(struct job *job)
         MPI_Abort(job->comm, 1);
 }
 
-/* The CPU seconds of this rank; SimGrid's ranks share a process. */
+/* Returns the CPU seconds of this rank; 0 under SimGrid, whose ranks share a process. */
 static double cpu_seconds(void)
 {
 #ifdef VAS_A2AV_SIMULATED
@@ -103,8 +104,8 @@ static double cpu_seconds(void)
 #endif
 }
 
-/* As OSU's benchmark does: a barrier, then calls in a row. Returns the slowest rank's seconds, and
- * sets the CPU seconds of all ranks together. */
+/* Times calls as OSU's benchmark does: a barrier, then calls in a row. Returns the slowest
+ * rank's seconds, and sets the CPU seconds of all ranks together. */
 static double seconds_of(struct job *job, int calls, double *cpu)
 {
     double mine, used, slowest = 0;
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
     bool remembers = algorithm == A2AV_SLOAV2 || a2av_has_leaders((enum a2av_algorithm)algorithm);
     job.warm_calls = chooses ? WARM_CALLS_OF_CHOICE : remembers ? WARM_CALLS : 0;
     if (job.calls < 1 || (algorithm < 0 && !job.native && !chooses) || atoi(argv[4]) < 0) {
-        fprintf(stderr, "usage: bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED]\n");
+        fprintf(stderr, "usage: bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED [LEADERS]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     job.comm = MPI_COMM_WORLD;

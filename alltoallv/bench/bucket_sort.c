@@ -1,5 +1,6 @@
-/* A bucket sort of integers in the manner of NAS IS, our own code: ten times the ranks count their
- * keys by bucket, agree who gets which buckets, exchange counts and keys, and rank what they got.
+/* Runs a bucket sort of integers in the manner of NAS IS, in code of its own: ten times the ranks
+ * count their keys by bucket, agree who gets which buckets, exchange counts and keys, and rank what
+ * they got.
  *
  *   bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS]
  *
@@ -37,7 +38,8 @@ static int bucket_of(const struct sort *sort, int key)
     return sort->bits > BUCKETS_LOG2 ? key >> (sort->bits - BUCKETS_LOG2) : key;
 }
 
-/* NAS IS has sums of four uniform numbers too: the middle buckets are full. */
+/* Makes keys that are sums of four uniform numbers, as those of NAS IS are: the middle buckets
+ * are full. */
 static void make_keys(struct sort *sort)
 {
     struct dice dice = dice_of(314159, (uint64_t)sort->rank, 0);
@@ -109,7 +111,7 @@ static void sort_once(struct sort *sort, long long total)
     compute(sort->received);
 }
 
-/* Every key is at the owner of its bucket, and none is lost. */
+/* Tells whether every key is at the owner of its bucket, and none is lost. */
 static bool is_sorted(const struct sort *sort, long long total)
 {
     long long counted = sort->received, all = 0;

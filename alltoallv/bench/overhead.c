@@ -1,4 +1,5 @@
-/* Measures the cost of a call that the library passes on: on a communicator of one rank, MPI's.
+/* Measures the cost of a call that the library passes on to MPI's own function, as it does on a
+ * communicator of one rank.
  *
  *   mpiexec -n 1 overhead
  *

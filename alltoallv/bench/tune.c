@@ -1,5 +1,5 @@
 /* Measures what the model needs to know of a machine, between the first two ranks, and prints it
- * as the lines of the file that mpi/network.c reads. Best on two nodes.
+ * as the lines of the file that mpi/network.c reads. It runs best on two nodes.
  *
  *   mpiexec -n 2 tune */
 #include <mpi.h>
@@ -17,7 +17,8 @@ struct pair {
     unsigned char *out, *in;
 };
 
-/* Half of a round trip, seconds: the least of several tries, as others only add time. */
+/* Returns half of a round trip in seconds: the least of several tries, as other work only adds
+ * time. */
 static double half_trip(const struct pair *pair, int bytes, int trips)
 {
     double least = 1e9;
@@ -37,7 +38,7 @@ static double half_trip(const struct pair *pair, int bytes, int trips)
     return least;
 }
 
-/* Seconds at one end of a message, where many are under way both ways. */
+/* Returns the seconds of one end for a message, where many are under way both ways. */
 static double overhead(const struct pair *pair)
 {
     MPI_Request requests[2 * FLOOD];
@@ -82,7 +83,7 @@ static void *answer(void *argument)
     return NULL;
 }
 
-/* Seconds until another sees a number in shared memory: between two threads. */
+/* Returns the seconds until another thread sees a number in shared memory. */
 static double hand_over(void)
 {
     _Atomic int turn = 0;

@@ -1,4 +1,5 @@
-/* Memory of relayed blocks: grows with the bytes that are really relayed, given back at once. */
+/* Holds the memory of relayed blocks, which grows with the bytes that are really relayed, and
+ * is freed at once. */
 #ifndef VAS_A2AV_ARENA_H
 #define VAS_A2AV_ARENA_H
 
@@ -22,7 +23,8 @@ struct a2av_buffer {
     size_t room;
 };
 
-/* Makes room for so many bytes; what is in the buffer stays. Returns 0 or A2AV_NO_MEMORY. */
+/* Makes room for so many bytes in all; what is in the buffer stays. Returns 0 or
+ * A2AV_NO_MEMORY. */
 int a2av_buffer_reserve(struct a2av_buffer *, size_t room);
 void a2av_buffer_free(struct a2av_buffer *);
 

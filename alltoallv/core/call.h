@@ -1,4 +1,4 @@
-/* One call in progress: what every algorithm works with. */
+/* One call of an algorithm in progress, and the steps that all algorithms share. */
 #ifndef VAS_A2AV_CALL_H
 #define VAS_A2AV_CALL_H
 
@@ -6,7 +6,7 @@
 #include "arena.h"
 #include "schedule.h"
 
-/* Operations that were started and not waited for. */
+/* The operations of a call that were started and not waited for. */
 struct a2av_flight {
     int *tickets;
     size_t count, room;
@@ -14,7 +14,8 @@ struct a2av_flight {
 
 struct a2av_call;
 
-/* Takes a block that has arrived; `bytes` are only there during the call. */
+/* A function that takes a block that has arrived; `bytes` are only there while it runs. Returns
+ * 0 or an error. */
 typedef int a2av_arrival(struct a2av_call *, int source, const unsigned char *bytes,
                          uint64_t count);
 
@@ -26,47 +27,51 @@ struct a2av_call {
     struct a2av_counts *counts;
     struct a2av_flight flight;
     struct a2av_arena arena;
-    size_t kept; /* a2av_exchange leaves so many of the flight in it */
-    size_t limit; /* blocks of more bytes do not relay */
+    size_t kept; /* a2av_exchange does not wait for so many, the first of the flight */
+    size_t limit; /* blocks of more bytes are not relayed */
     int rank, ranks;
-    /* Of a call between leaders, where `rank` and `ranks` are nodes. */
-    const int *peers;   /* the transport's rank of each; NULL: the same number */
+    /* The rest is set in a call between leaders, where `rank` and `ranks` are nodes. */
+    const int *peers;   /* the transport's rank of each node; NULL: the same number */
     int class, classes; /* only distances with this remainder travel; 0 classes: all do */
-    a2av_arrival *arrive; /* NULL: to where the job says */
+    a2av_arrival *arrive; /* takes what arrives; NULL: it goes to where the job says */
     void *arrive_self;
 };
 
-/* Start sending or receiving a block, in pieces if it is large; an empty one is one message.
- * They join the flight. */
+/* Start to send or to receive a block, in pieces if it is large; an empty one is one message.
+ * The operations join the flight. Both return 0 or an error. */
 int a2av_start_send(struct a2av_call *, const void *bytes, size_t count, int to, int tag);
 int a2av_start_receive(struct a2av_call *, void *bytes, size_t count, int from, int tag);
 
-/* Waits for all of the flight, or for all but the first `kept` of it. */
+/* Wait for all operations of the flight, or for all but the first `kept`. Both return 0 or the
+ * first error. */
 int a2av_land(struct a2av_call *);
 int a2av_land_above(struct a2av_call *, size_t kept);
 
-/* Sends and receives one message each, of known sizes, and waits for both. */
+/* Sends and receives one message each, of known sizes, and waits for both. Returns 0 or an
+ * error. */
 int a2av_exchange(struct a2av_call *, const void *out, size_t out_bytes, int to, void *in,
                   size_t in_bytes, int from, int tag);
 
-/* Copies the block to oneself. */
+/* Copies the block that this rank sends itself. Returns 0 or A2AV_WRONG_SIZE. */
 int a2av_copy_own(struct a2av_call *);
 
-/* Copies a block that arrived to where the caller wants it; A2AV_WRONG_SIZE if it is not what
- * the caller expects of that rank. */
+/* Copies a block that arrived to where the caller wants it. Returns A2AV_WRONG_SIZE if the
+ * block is not as large as the caller expects of that rank. */
 int a2av_deliver(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
 
-/* Takes a block that came by relays: a rank's that is above the limit must be empty. */
+/* Takes a block that came by relays. It must be empty if the rank's block is above the limit,
+ * as that goes direct. Returns 0 or an error. */
 int a2av_arrive(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
 
-/* The first distance that travels in a round of this call, and the one after; ranks if none. */
+/* Return the first distance that travels in a round of this call, and the one after `distance`;
+ * `ranks` if there is none. */
 int a2av_first_block(const struct a2av_call *, const struct a2av_round *, int radix);
 int a2av_next_block(const struct a2av_call *, const struct a2av_round *, int radix, int distance);
 
-/* The transport's number of one of the call's ranks. */
+/* Returns the transport's number of one of the call's ranks. */
 int a2av_peer(const struct a2av_call *, int rank);
 
-/* memcpy that takes NULL for nothing. */
+/* Copies bytes as memcpy does, and takes NULL where there are none. */
 void a2av_copy(void *to, const void *from, size_t count);
 
 /* Records that so many bytes of scratch memory are held now. */

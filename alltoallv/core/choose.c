@@ -4,13 +4,13 @@
 
 enum { RADIX_MOST = 64, LEADERS_MOST = 8 };
 
-/* The messages, waits and blocks of the rounds among so many: a wait for each digit position.
- * With classes, those of the leader that has the most. */
+/* The messages, waits and blocks of all rounds among so many ranks or nodes: a wait for each
+ * digit position. */
 struct rounds {
     double messages, waits, blocks;
 };
 
-/* Distances below `ranks` that have a digit, and so travel in its round. */
+/* Returns the number of distances below `ranks` that have a digit, and so travel in its round. */
 static double with_digit(int ranks, long long weight, int radix, int digit)
 {
     long long whole = ranks / (weight * radix), rest = ranks % (weight * radix) - digit * weight;
@@ -47,7 +47,8 @@ static double startups(const struct a2av_network *network, double messages, doub
     return messages * 2 * network->overhead + waits * network->latency;
 }
 
-/* All ranks of a node send through its link at the same time. */
+/* Predicts a message for each block. All ranks of a node send through its link at the same
+ * time. */
 static double predict_direct(const struct a2av_network *network, const struct a2av_layout *layout,
                              const struct a2av_load *load)
 {
@@ -55,7 +56,8 @@ static double predict_direct(const struct a2av_network *network, const struct a2
     return startups(network, blocks, 1) + load->bytes * network->per_byte * layout->most;
 }
 
-/* A relayed byte is copied twice a hop: into a message and out of it. */
+/* Predicts rounds among all ranks. A relayed byte is copied twice a hop: into a message and out
+ * of it. */
 static double predict_flat(const struct a2av_network *network, const struct a2av_layout *layout,
                            const struct a2av_load *load, int radix)
 {
@@ -66,8 +68,9 @@ static double predict_flat(const struct a2av_network *network, const struct a2av
            bytes * (network->per_byte * layout->most + 2 * network->copy);
 }
 
-/* A string from each rank to each leader, and one back. A leader has its part of what the node's
- * ranks send, with a byte of length for each block. */
+/* Predicts rounds between leaders. There is a string from each rank to each leader, and one
+ * back. A leader has its part of what the node's ranks send, with a byte of length for each
+ * block. */
 static double predict_leaders(const struct a2av_network *network,
                               const struct a2av_layout *layout, const struct a2av_load *load,
                               int radix, int leaders)
@@ -103,7 +106,8 @@ static void keep_better(const struct a2av_network *network, const struct a2av_la
     }
 }
 
-/* `own`: the seconds of MPI's own function. */
+/* Chooses the settings of the least predicted time. Returns false if that is not below
+ * A2AV_WORTH of `own`, the seconds of MPI's own function. */
 static bool choose_against(double own, const struct a2av_network *network,
                            const struct a2av_layout *layout, const struct a2av_load *load,
                            struct a2av_settings *settings)

@@ -18,24 +18,27 @@ struct a2av_layout {
     int ranks, nodes, most; /* most: ranks of the largest node */
 };
 
-/* The figures that are assumed where none were measured. */
+/* Returns the figures that are assumed where none were measured. */
 struct a2av_network a2av_assumed_network(void);
 
-/* Seconds of a call by SLOAV2 or SLOAV2x with these settings; for any other algorithm those of
- * sending each block by itself, as MPI libraries do. */
+/* Returns the seconds that are predicted for a call by SLOAV2 or SLOAV2x with these settings;
+ * for any other algorithm those of sending each block by itself, as MPI libraries do. */
 double a2av_predict(const struct a2av_network *, const struct a2av_layout *,
                     const struct a2av_settings *, const struct a2av_load *);
 
-/* MPI's own function is left only for something that is predicted to need less than this part of
- * its time: the model may be wrong by as much. */
+/* An algorithm is chosen only if it is predicted to need less than this part of the time of
+ * MPI's own function: the model may be wrong by as much. */
 #define A2AV_WORTH 0.8
 
-/* Sets algorithm, radix and leaders. False: MPI's own function is the better choice. */
+/* Chooses algorithm, radix and leaders for a load. Returns false if MPI's own function is the
+ * better choice. */
 bool a2av_choose(const struct a2av_network *, const struct a2av_layout *, const struct a2av_load *,
                  struct a2av_settings *);
 
-/* Chooses for equal blocks, as of MPI_Alltoall, whose size all ranks know. MPI libraries have a
- * logarithmic algorithm for small ones of their own, so that is what ours is compared with too. */
+/* Chooses for equal blocks of so many bytes, as MPI_Alltoall has them, whose size all ranks
+ * know. MPI libraries have a logarithmic algorithm of their own for small blocks, so the
+ * algorithms are compared with that too. Returns false if MPI's own function is the better
+ * choice. */
 bool a2av_choose_equal(const struct a2av_network *, const struct a2av_layout *, size_t bytes,
                        struct a2av_settings *);
 

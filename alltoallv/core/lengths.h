@@ -1,4 +1,5 @@
-/* Lengths of blocks as SLOAV2's header has them: one byte up to 191, runs of zeros as one byte.
+/* Writes and reads lengths of blocks as SLOAV2's header has them: one byte up to 191, runs of
+ * zeros as one byte.
  *
  *   0 .. 191    the length
  *   192 .. 223  a run of 2 .. 33 zeros
@@ -9,23 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { A2AV_LENGTH_BYTES = 11 }; /* the most that one length takes */
+enum { A2AV_LENGTH_BYTES = 11 }; /* the most bytes that one length takes */
 
 struct a2av_length_writer {
     unsigned char *at;
-    unsigned zeros; /* not written yet */
+    unsigned zeros; /* zeros that are not written yet */
 };
 
-/* Writes a length; room for A2AV_LENGTH_BYTES more must be there. */
+/* Write a length, for which A2AV_LENGTH_BYTES must be there; and, after the last length, the
+ * zeros that are not written yet. */
 void a2av_write_length(struct a2av_length_writer *, uint64_t length);
 void a2av_end_lengths(struct a2av_length_writer *);
 
 struct a2av_length_reader {
     const unsigned char *at, *end;
-    unsigned zeros; /* read already, to be returned */
+    unsigned zeros; /* zeros that are read and still to be returned */
 };
 
-/* Reads a length; A2AV_BAD_MESSAGE where the bytes end early. */
+/* Reads a length. Returns 0, or A2AV_BAD_MESSAGE where the bytes end early or are not a length. */
 int a2av_read_length(struct a2av_length_reader *, uint64_t *length);
 
 #endif

@@ -7,20 +7,21 @@
 
 enum { A2AV_LOAD_BYTES = 3 };
 
-/* Quantities as a byte each, four steps to an octave: blocks that are not empty, bytes of small
- * blocks, and blocks that go direct. */
+/* A load in three quantities of a byte each, four steps to an octave: blocks that are not
+ * empty, bytes of small blocks, and blocks that go direct. */
 struct a2av_load_code {
     unsigned char of[A2AV_LOAD_BYTES];
 };
 
-/* A step is at most a quarter above the one below; zero is exact. */
+/* Return the step of a value, and the value of a step. A step is at most a quarter above the
+ * one below; zero is exact. */
 unsigned char a2av_load_step(uint64_t value);
 double a2av_load_value(unsigned char step);
 
-/* Returns the load of this rank. */
+/* Returns the load that this rank sends in a call. */
 struct a2av_load_code a2av_load_of(const struct a2av_call *);
 
-/* Makes it the larger of both, each quantity by itself. */
+/* Raises each quantity of a load to that of another load, if that is larger. */
 void a2av_load_raise(struct a2av_load_code *, const unsigned char other[A2AV_LOAD_BYTES]);
 
 #endif

@@ -1,4 +1,4 @@
-/* A part of the window:
+/* A part of the window has:
  *     numbers of the last call whose strings are there, up and down
  *     for each way and member: where the string is in the area, and its size
  *     an area for each way
@@ -105,7 +105,7 @@ static int tag_of(enum a2av_way way)
     return way == A2AV_UP ? A2AV_TAG_UP : A2AV_TAG_DOWN;
 }
 
-/* A string as messages: its size and what fits into the first one, then the rest. */
+/* Sends a string as messages: its size and what fits into the first one, then the rest. */
 static int send_string(struct a2av_local *local, enum a2av_way way, int to, size_t count)
 {
     struct a2av_call *call = local->call;

@@ -1,7 +1,7 @@
 /* In a call of a plan a message is the blocks alone, once the lengths are known. Otherwise it is
  *     flags     1 byte
  *     total     8 bytes, only with MORE: the size of the whole message
- *     load      3 bytes, only with LOAD: what the sender has heard, if that has changed
+ *     load      3 bytes, only with LOAD: the load that the sender has heard of, if that changed
  *     lengths   of the round's blocks by growing distance, as lengths.h has them; not with REPEAT
  *     blocks
  * REPEAT says that the lengths are those of this round in the previous call: the sender alone
@@ -28,7 +28,7 @@ static size_t blocks_of(const struct a2av_call *call, const struct a2av_round *r
     return blocks;
 }
 
-/* Writes the lengths behind room for the prefix; returns their end. */
+/* Writes the lengths of a round's blocks; returns their end. */
 static unsigned char *write_lengths(const struct a2av_call *call, const struct a2av_round *round,
                                     const struct a2av_slot *slots, unsigned char *at)
 {
@@ -67,7 +67,7 @@ static int compose_planned(struct a2av_call *call, const struct a2av_slot *slots
     return 0;
 }
 
-/* Writes flags, total and load; returns their end. The lengths follow, or not. */
+/* Writes flags, total and load; returns their end, which the lengths follow, or the blocks. */
 static unsigned char *write_prefix(const struct a2av_call *call, struct a2av_header *last,
                                    unsigned flags, size_t rest, unsigned char *at, size_t *total)
 {
@@ -138,7 +138,8 @@ int a2av_total_of(const struct a2av_settings *settings, const unsigned char *fir
     return whole > came ? 0 : A2AV_BAD_MESSAGE;
 }
 
-/* Takes a block that came for a distance: to its rank, or on its way into `slot`; or an error. */
+/* Takes a block that came for a distance: delivers it if it has arrived, or keeps it in `slot`.
+ * Returns 0 or an error. */
 static int take_block(struct a2av_call *call, struct a2av_slot *slot,
                       const struct a2av_round *round, int by, const unsigned char *bytes,
                       size_t count)
@@ -155,7 +156,8 @@ static int take_block(struct a2av_call *call, struct a2av_slot *slot,
     return a2av_arrive(call, source, bytes, count);
 }
 
-/* Finds the lengths in a message, or in memory if they are those of the previous call. */
+/* Finds the lengths in a message, or in memory if they are those of the previous call. Returns
+ * 0 or an error. */
 static int find_lengths(const struct a2av_call *call, const struct a2av_round *round,
                         struct a2av_header *last, const unsigned char *message, size_t total,
                         struct a2av_length_reader *reader, const unsigned char **blocks)

@@ -14,7 +14,8 @@ static int node_before(const struct a2av_nodes *nodes, int by)
     return a2av_rank_before(nodes->node, by, nodes->count);
 }
 
-/* The bytes of a block that travel this way: not one's own, and none that goes direct. */
+/* Returns the bytes of a block that travel by leaders: none of one's own, and of one that goes
+ * direct. */
 static size_t relayed(const struct a2av_call *call, int to)
 {
     size_t count = call->job->send_bytes[to];
@@ -58,7 +59,7 @@ unsigned char *a2av_write_up(const struct a2av_call *call, const struct a2av_nod
     return at;
 }
 
-/* Finds where a share's blocks begin, and where it ends. */
+/* Finds where a share's blocks begin, and where the share ends. Returns 0 or A2AV_BAD_MESSAGE. */
 static int find_share(struct a2av_text text, int blocks, const unsigned char **data,
                       const unsigned char **end)
 {
@@ -78,7 +79,7 @@ static int find_share(struct a2av_text text, int blocks, const unsigned char **d
     return 0;
 }
 
-/* Joins all members' shares of the node at a distance. */
+/* Joins the shares of all members for the node at a distance. Returns 0 or an error. */
 static int join_shares(struct a2av_leading *leading, struct a2av_text *texts, int by)
 {
     const struct a2av_nodes *nodes = leading->nodes;
@@ -182,7 +183,8 @@ static int visit_share(struct a2av_text *text, int members, visit *each, void *s
     return error;
 }
 
-/* Visits every block that came to this node, in the order of the strings down. */
+/* Visits every block that came to this node, in the order of the strings down. Returns 0 or an
+ * error. */
 static int visit_all(const struct a2av_leading *leading, visit *each, void *self)
 {
     const struct a2av_nodes *nodes = leading->nodes;
@@ -238,7 +240,7 @@ int a2av_write_down(const struct a2av_leading *leading, unsigned char **at)
     return error;
 }
 
-/* Reads a block of a string down, and delivers it. */
+/* Reads a block of a string down, and delivers it. Returns 0 or an error. */
 static int read_block(struct a2av_call *call, struct a2av_length_reader *reader, int source)
 {
     uint64_t count;

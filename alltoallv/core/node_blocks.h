@@ -14,40 +14,43 @@
 #include "slots.h"
 #include "state.h"
 
-/* A string that is being read. */
+/* The rest of a string that is being read. */
 struct a2av_text {
     const unsigned char *at, *end;
 };
 
-/* A leader's work: it serves the distances between nodes with the remainder `class`. */
+/* The state of a leader, which serves the distances between nodes with the remainder `class`. */
 struct a2av_leading {
     struct a2av_call between; /* the call of its rounds, where ranks are nodes */
     struct a2av_call *call;
     const struct a2av_nodes *nodes;
     int class, classes;
     int *peers;
-    struct a2av_slot *slots;   /* by distance: what this node sends; relayed ones later */
-    struct a2av_slot *arrived; /* by distance: what came to this node */
+    struct a2av_slot *slots;   /* by distance: the block that this node sends, or relays */
+    struct a2av_slot *arrived; /* by distance: the block that came to this node */
 };
 
+/* Begin and end the work of a leader. Beginning returns 0 or A2AV_NO_MEMORY. */
 int a2av_leading_open(struct a2av_leading *, struct a2av_call *, const struct a2av_nodes *,
                       int class, int classes);
 void a2av_leading_close(struct a2av_leading *);
 
-/* The most bytes that a rank's string up can have, and writing it; returns its end. */
+/* Return the most bytes that a rank's string up to a leader can have; and write that string at
+ * `at`, and return its end. */
 size_t a2av_up_room(const struct a2av_call *, const struct a2av_nodes *, int class, int classes);
 unsigned char *a2av_write_up(const struct a2av_call *, const struct a2av_nodes *, int class,
                              int classes, unsigned char *at);
 
-/* Makes the slots of the rounds from the strings up of all members; they are read to their ends. */
+/* Makes the slots of the rounds from the strings up of all members, which are read to their
+ * ends. Returns 0 or an error. */
 int a2av_join(struct a2av_leading *, struct a2av_text *texts);
 
-/* The most bytes that each member's string down can have, and writing them; `at` is moved to
- * their ends. */
+/* Set the most bytes that each member's string down can have; and write these strings at `at`,
+ * which is moved to their ends. Both return 0 or an error. */
 int a2av_down_room(const struct a2av_leading *, size_t *room);
 int a2av_write_down(const struct a2av_leading *, unsigned char **at);
 
-/* Delivers what a string down has. */
+/* Delivers the blocks of a string down from a leader. Returns 0 or an error. */
 int a2av_read_down(struct a2av_call *, const struct a2av_nodes *, int class, int classes,
                    struct a2av_text text);
 

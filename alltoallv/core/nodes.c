@@ -14,7 +14,8 @@ int a2av_member(const struct a2av_nodes *nodes, int node, int place)
 
 int a2av_leader_place(const struct a2av_nodes *nodes, int node, int leader, int leaders)
 {
-    /* Spread over the node, as its cores have memory and network of different distance. */
+    /* Leaders are spread over the node, as its cores have memory and network of different
+     * distance. */
     return (int)((long long)leader * a2av_node_size(nodes, node) / leaders);
 }
 

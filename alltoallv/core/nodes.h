@@ -5,24 +5,24 @@
 #include "a2av.h"
 
 struct a2av_nodes {
-    int count;           /* of nodes */
-    int node, place;     /* of this rank: its node, and which of its members it is */
-    int fewest, most;    /* ranks of a node */
-    const int *node_of;  /* of each rank: the transport's */
-    int *first;          /* of each node: its first entry in `members`; one more for the end */
-    int *members;        /* ranks, node by node, growing in each */
+    int count;           /* number of nodes */
+    int node, place;     /* of this rank: its node, and its place among the members */
+    int fewest, most;    /* ranks of the smallest node, and of the largest */
+    const int *node_of;  /* node of each rank: the transport's array */
+    int *first;          /* first entry of each node in `members`; one more for the end */
+    int *members;        /* ranks, node by node, growing in each node */
 };
 
-/* Returns NULL without memory. */
+/* Finds the nodes of a transport whose node_of is set. Returns NULL without memory. */
 struct a2av_nodes *a2av_nodes_new(const struct a2av_transport *);
 void a2av_nodes_free(struct a2av_nodes *);
 
 int a2av_node_size(const struct a2av_nodes *, int node);
 
-/* The rank that is the member of a node with this number. */
+/* Returns the rank of the member of a node that has this place in it. */
 int a2av_member(const struct a2av_nodes *, int node, int place);
 
-/* The member that is the leader with this number, of so many that the node has. */
+/* Returns the place in a node of the leader with this number, of so many that the node has. */
 int a2av_leader_place(const struct a2av_nodes *, int node, int leader, int leaders);
 
 #endif

@@ -9,18 +9,20 @@
 #include <stdbool.h>
 
 struct a2av_round {
-    int weight, digit; /* of the position; 1 .. radix - 1 */
+    int weight, digit; /* weight of the digit position; digit, 1 .. radix - 1 */
     int index;         /* number of the round, from 0 */
 };
 
-/* The first round of P ranks, and the one after; false when there is none. */
+/* Set the first round of so many ranks, and the one after. Both return false when there is
+ * none. */
 bool a2av_first_round(struct a2av_round *, int ranks);
 bool a2av_next_round(struct a2av_round *, int radix, int ranks);
 
-/* The number of rounds of P ranks. */
+/* Returns the number of rounds of so many ranks. */
 int a2av_rounds(int radix, int ranks);
 
-/* The first distance that travels in a round, and the one after `distance`; ranks if none. */
+/* Return the first distance that travels in a round, and the one after `distance`; `ranks` if
+ * there is none. */
 int a2av_first_distance(const struct a2av_round *);
 int a2av_next_distance(const struct a2av_round *, int radix, int ranks, int distance);
 
@@ -30,7 +32,7 @@ bool a2av_arrives(const struct a2av_round *, int radix, int distance);
 /* Tells whether a block of this distance has not travelled before the round. */
 bool a2av_departs(const struct a2av_round *, int distance);
 
-/* The rank that is so far before or after; `by` is below ranks. */
+/* Return the rank that is `by` ranks after or before another; `by` is below `ranks`. */
 int a2av_rank_after(int rank, int by, int ranks);
 int a2av_rank_before(int rank, int by, int ranks);
 

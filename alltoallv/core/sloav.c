@@ -15,7 +15,7 @@ static unsigned char *keep(struct a2av_call *call, void *self, int by, size_t co
 {
     (void)self;
 #ifdef A2AV_AS_PRINTED
-    /* Only for the test that shows what the printed form does to its caller. */
+    /* Only for the test which shows that the printed form overwrites its caller's send buffer. */
     int segment = by < call->ranks - call->rank ? call->rank + by : call->rank + by - call->ranks;
     if (count <= call->job->send_bytes[segment])
         return (unsigned char *)call->job->send[segment];

@@ -1,4 +1,4 @@
-/* SLOAV2: one message a round and a tunable radix; what is large goes direct, by a size that
+/* SLOAV2: one message a round and a tunable radix. Large blocks go direct, by a size that
  * sender and receiver both know, so that nobody has to ask. */
 #include <stdlib.h>
 
@@ -7,7 +7,8 @@
 
 enum { NO_TICKET = -1 };
 
-/* A round of a plan: the receive's size is known, and nothing is sent where there is no block. */
+/* Starts a round of a plan: the size that is received is known, and nothing is sent where there
+ * is no block. */
 static int start_settled(struct a2av_call *call, const struct a2av_slot *slots,
                          const struct a2av_round *round, struct a2av_mail *mail, int *ticket)
 {
@@ -30,7 +31,7 @@ static int start_settled(struct a2av_call *call, const struct a2av_slot *slots,
                            a2av_rank_after(call->rank, by, call->ranks), A2AV_TAG_ROUND);
 }
 
-/* Starts a round: posts the receive of the first part, composes, sends. */
+/* Starts a round: posts the receive of the first part, composes the own message, and sends it. */
 static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
                        const struct a2av_round *round, struct a2av_mail *mail, int *ticket)
 {
@@ -57,7 +58,7 @@ static int start_round(struct a2av_call *call, const struct a2av_slot *slots,
     return error;
 }
 
-/* Receives what follows the first part of a message. */
+/* Receives the rest of a message, after its first part. */
 static int receive_rest(struct a2av_call *call, struct a2av_mail *mail, size_t came, size_t total,
                         int from)
 {
@@ -101,7 +102,7 @@ static int run_batch(struct a2av_call *call, struct a2av_slot *slots, struct a2a
     int tickets[A2AV_BATCH_MAX];
     int started = 0, weight = next->weight, error = 0, radix = call->state->radix;
     while (*more && !error && started < call->state->mails && next->weight == weight) {
-        /* What travels at all is known to both sides: where it is nothing, no message is sent. */
+        /* Both sides know which blocks travel: where there are none, no message is sent. */
         if (a2av_first_block(call, next, radix) < call->ranks) {
             rounds[started] = *next;
             error = start_round(call, slots, next, &call->state->mail[started], &tickets[started]);
@@ -121,8 +122,8 @@ int a2av_sloav2_rounds(struct a2av_call *call, struct a2av_slot *slots)
     radix = radix < 2 ? 2 : radix;
     int mails = settings->batch < radix - 1 ? settings->batch : radix - 1;
     int error = a2av_state_fit(call->state, radix, a2av_rounds(radix, call->ranks), mails);
-    /* The sends of a batch end with its receives' partners: they are waited for with the direct
-     * ones, but before their buffers are written again. */
+    /* The sends of a batch are waited for after its receives, before their buffers are written
+     * again; direct messages stay under way. */
     size_t direct = call->flight.count;
     struct a2av_round next;
     bool more = a2av_first_round(&next, call->ranks);

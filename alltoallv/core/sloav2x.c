@@ -1,6 +1,7 @@
-/* SLOAV2x: every node has several leaders. A leader serves the nodes whose distance has its
- * remainder: it takes what the ranks of its node send there, runs SLOAV2 with the leaders of the
- * same number on the other nodes, and hands out what came. Large blocks go direct, as in SLOAV2. */
+/* SLOAV2x: every node has several leaders. A leader serves the nodes whose distance, divided by
+ * the number of leaders, leaves its number: it takes what the ranks of its node send there,
+ * runs SLOAV2 with the leaders of the same number on the other nodes, and hands out what came.
+ * Large blocks go direct, as in SLOAV2. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int place_of(const struct node_call *own, int leader)
     return a2av_leader_place(own->nodes, own->nodes->node, leader, own->leaders);
 }
 
-/* Every string of this algorithm begins with what its writer has heard of the call's load. */
+/* Writes what this rank has heard of the call's load; every string of this algorithm begins so. */
 static unsigned char *write_load(const struct a2av_state *state, unsigned char *at)
 {
     memcpy(at, state->load.of, A2AV_LOAD_BYTES);

@@ -7,7 +7,8 @@
 #include "relay.h"
 #include "tree.h"
 
-/* So that a node's block stays below what 4 bytes of length can say. */
+/* Returns the most bytes of a block that is relayed, so that a node's block stays below what 4
+ * bytes of length can say. */
 static size_t limit_of(const struct a2av_nodes *nodes)
 {
     size_t pairs = (size_t)nodes->most * (size_t)nodes->most;
@@ -24,7 +25,7 @@ static int gather(struct a2av_call *call, struct a2av_tree *tree, struct a2av_te
     return a2av_tree_gather(tree, (size_t)(end - tree->data.bytes), texts);
 }
 
-/* Writes the strings down one after the other, without gaps. */
+/* Writes the strings that go down one after the other, without gaps. Returns 0 or an error. */
 static int write_strings(const struct a2av_leading *leading, struct a2av_tree *tree)
 {
     size_t n = (size_t)tree->members, sum = 0, used = 0;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_BYTES = 64 * 1024 }; /* of one buffer, between calls */
+enum { KEPT_BYTES = 64 * 1024 }; /* most bytes of a buffer that stays between calls */
 
 struct a2av_state *a2av_state_new(void)
 {

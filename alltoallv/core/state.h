@@ -16,7 +16,7 @@ struct a2av_header {
     bool known;
 };
 
-/* A message on its way: one of those of a batch. */
+/* The buffers of one message of a batch, which is on its way. */
 struct a2av_mail {
     struct a2av_buffer out, in;
 };
@@ -24,13 +24,13 @@ struct a2av_mail {
 struct a2av_state {
     int radix, rounds, mails; /* what the arrays were made for */
     bool loaded;
-    struct a2av_load_code load; /* of this call, as far as this rank has heard */
+    struct a2av_load_code load; /* load of this call, as far as this rank has heard */
     bool planned, settled;    /* sizes never change; and all headers are known */
-    int class, classes;       /* of a leader's: which distances the headers are of */
+    int class, classes;       /* in a leader's state: the distances that the headers are of */
     struct a2av_header *sent, *received;
     struct a2av_mail *mail;
-    struct a2av_nodes *nodes; /* with leaders: made at the first call */
-    struct a2av_state *leaders; /* of the rounds between them */
+    struct a2av_nodes *nodes; /* for algorithms with leaders: made at the first call */
+    struct a2av_state *leaders; /* state of the rounds between leaders */
 };
 
 /* Makes the arrays fit; forgets the headers if the radix or the number of rounds has changed.
@@ -40,16 +40,18 @@ int a2av_state_fit(struct a2av_state *, int radix, int rounds, int mails);
 /* Forgets the headers unless they are of this class of distances. */
 void a2av_state_of_class(struct a2av_state *, int class, int classes);
 
-/* Makes what the algorithms with leaders need. Returns 0 or A2AV_NO_MEMORY. */
+/* Makes the nodes and the state of leaders, which the algorithms with leaders need. Returns 0
+ * or A2AV_NO_MEMORY. */
 int a2av_state_nodes(struct a2av_state *, const struct a2av_transport *);
 
-/* Remembers a header that travelled. Returns 0 or A2AV_NO_MEMORY. */
+/* Remembers the lengths of a round that travelled, `count` encoded bytes, and their sum.
+ * Returns 0 or A2AV_NO_MEMORY. */
 int a2av_remember(struct a2av_header *, const unsigned char *bytes, size_t count, size_t payload);
 
-/* The bytes that the state holds. */
+/* Returns the bytes that the buffers of the state hold. */
 uint64_t a2av_state_bytes(const struct a2av_state *);
 
-/* Gives back buffers that one large call has left. */
+/* Frees large buffers that a call has left. */
 void a2av_state_shrink(struct a2av_state *);
 
 #endif

@@ -13,7 +13,7 @@ int a2av_tree_open(struct a2av_tree *tree, struct a2av_local *local)
         span *= 2;
     int left = local->members - place;
     *tree = (struct a2av_tree){.local = local, .members = left < span ? left : span};
-    /* One more, for the place in the window that travels with sizes. */
+    /* There is one entry more, for the place in the window that travels with sizes. */
     tree->sizes = calloc((size_t)tree->members + 1, sizeof *tree->sizes);
     return tree->sizes ? 0 : A2AV_NO_MEMORY;
 }
@@ -30,7 +30,7 @@ static int rank_at(const struct a2av_tree *tree, int by)
     return a2av_member(nodes, nodes->node, nodes->place + by);
 }
 
-/* How far below its parent this member is. */
+/* Returns how many places this member is after its parent; 0 for the root. */
 static int parent_of(const struct a2av_tree *tree)
 {
     int place = tree->local->nodes->place;
@@ -45,7 +45,8 @@ static uint64_t sum_of(const uint64_t *sizes, int from, int to)
     return sum;
 }
 
-/* The child so far above has the members from there to twice as far. */
+/* Returns the end of a child's subtree: the child at a distance has the members from there to
+ * twice as far. */
 static int child_end(const struct a2av_tree *tree, int by)
 {
     return 2 * by < tree->members ? 2 * by : tree->members;
@@ -77,7 +78,8 @@ static int gather_sizes(struct a2av_tree *tree)
     return send_now(tree, tree->sizes, (size_t)tree->members * NUMBER, -parent, A2AV_TAG_UP);
 }
 
-/* Hands out places in the root's area, or that there are none. */
+/* Hands out the places of strings in the root's area, or NO_PLACE where there is no room for
+ * all. Returns 0 or an error. */
 static int hand_places(struct a2av_tree *tree, uint64_t *place)
 {
     int error = 0, parent = parent_of(tree), by = 1;
@@ -129,7 +131,8 @@ int a2av_tree_gather(struct a2av_tree *tree, size_t count, struct a2av_text *tex
     return error;
 }
 
-/* Sizes and data of each child's subtree, the largest first. */
+/* Sends each child the sizes and data of its subtree, the largest subtree first. Returns 0 or
+ * an error. */
 static int scatter_on(struct a2av_tree *tree, uint64_t place)
 {
     int error = 0, by = 1;

@@ -22,7 +22,8 @@ static unsigned char *keep(struct a2av_call *call, void *self, int by, size_t co
     return count <= grid->largest ? grid->bytes + (size_t)by * grid->largest : NULL;
 }
 
-/* The maximum over all ranks by dissemination: after round k a rank knows it of the 2^k before. */
+/* Sets the maximum over all ranks, by dissemination: after round k a rank knows that of the 2^k
+ * ranks before it. Returns 0 or an error. */
 static int maximum_of_all(struct a2av_call *call, uint64_t *value)
 {
     for (int by = 1; by < call->ranks; by = by > call->ranks / 2 ? call->ranks : 2 * by) {

@@ -40,13 +40,14 @@ int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 #endif
 
-/* A call that is made many times with the same counts, displacements, types and buffers; what the
- * buffers contain may change. The first start learns the size of every message; later ones send
- * blocks alone, and no message without a block.
+/* A plan: a call that is made many times with the same counts, displacements, types and buffers;
+ * what the buffers contain may change. The first start learns the size of every message; later
+ * ones send blocks alone, and no message without a block.
  *
- * All three are collective over the communicator, and VAS_Alltoallv_start returns when the blocks
- * are there, as MPI_Alltoallv does. The arrays of counts and displacements, and the types, may be
- * freed after VAS_Alltoallv_init, the communicator too; plans are freed before MPI_Finalize. */
+ * All three functions of plans are collective over the communicator, and VAS_Alltoallv_start
+ * returns when the blocks are there, as MPI_Alltoallv does. The arrays of counts and
+ * displacements, and the types, may be freed after VAS_Alltoallv_init, the communicator too;
+ * plans are freed before MPI_Finalize. */
 typedef struct vas_plan *VAS_Plan;
 
 int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -55,11 +56,11 @@ int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
                        VAS_Plan *plan);
 int VAS_Alltoallv_start(VAS_Plan plan);
 
-/* Sets the plan to NULL. */
+/* Frees a plan, and sets it to NULL. */
 int VAS_Alltoallv_free(VAS_Plan *plan);
 
-/* Prints what was counted on each communicator, if VAS_A2AV_REPORT=1. Programs that do not
- * preload the library call it before MPI_Finalize. */
+/* Prints to stderr what was counted on each communicator, if VAS_A2AV_REPORT=1. Programs that
+ * do not preload the library call it before MPI_Finalize. */
 void VAS_Alltoallv_report(void);
 
 #ifdef __cplusplus

@@ -1,11 +1,13 @@
-/* MPI_Alltoall by the same core: its blocks are equal, so all ranks know their size before. */
+/* Defines VAS_Alltoall, by the same core: its blocks are equal, so all ranks know their size
+ * before. */
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
 #include "plain_type.h"
 #include "registry.h"
 
-/* A side of equal blocks: so many elements for each rank, one after the other. */
+/* Makes a side of equal blocks: so many elements for each rank, one after the other. Returns 0
+ * or A2AV_NO_MEMORY. */
 static int lay_out(struct vas_side *side, const void *base, MPI_Count count,
                    const MPI_Datatype *type, int ranks)
 {
@@ -25,7 +27,8 @@ static void free_side(struct vas_side *side)
     free((void *)(uintptr_t)side->displacements);
 }
 
-/* Returns the core's state where the core does the call; NULL where MPI's own function must. */
+/* Returns the state of the communicator if the core does the call; NULL if MPI's own function
+ * must. */
 static struct vas_communicator *taken(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
                                       MPI_Datatype sendtype, MPI_Count recvcount,
                                       MPI_Datatype recvtype)

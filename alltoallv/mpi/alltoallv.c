@@ -1,10 +1,10 @@
-/* The explicit API: vas_a2av.h. */
+/* Defines the explicit API's calls of unequal blocks, of vas_a2av.h. */
 #include "../include/vas_a2av.h"
 
 #include "registry.h"
 
-/* Returns the core's state where the core does the call; NULL where MPI's own function must. MPI
- * reports what is wrong with the arguments. */
+/* Returns the state of the communicator if the core does the call; NULL if MPI's own function
+ * must, which also reports what is wrong with the arguments. */
 static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send,
                                       const struct vas_side *receive)
 {

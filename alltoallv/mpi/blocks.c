@@ -27,7 +27,8 @@ static MPI_Aint displacement_of(const struct vas_side *side, int rank)
                       : ((const int *)side->displacements)[rank];
 }
 
-/* Reads a block of a side. `part` holds the previous rank's: its type is not asked for again. */
+/* Reads a block of a side. `part` holds the previous rank's block, whose type is not asked for
+ * again. Returns 0 or an error of MPI. */
 static int read_part(const struct vas_side *side, int rank, struct part *part)
 {
     MPI_Datatype type = side->types[side->by_rank ? rank : 0];
@@ -74,7 +75,8 @@ static int pack(const struct part *part, unsigned char *to, MPI_Comm comm)
     return vas_type_pack(&part->facts, part->type, part->at, part->count, to, comm);
 }
 
-/* Sets sizes, and addresses where the bytes are plain; the others' bytes are summed up. */
+/* Sets the sizes of all blocks, the addresses of those that are plain bytes, and `packed` to
+ * the bytes of the others. Returns 0 or an error. */
 static int survey(const struct vas_side *side, int ranks, unsigned char **at, size_t *bytes,
                   bool pack_all, size_t *packed)
 {
@@ -96,7 +98,8 @@ static int survey(const struct vas_side *side, int ranks, unsigned char **at, si
     return 0;
 }
 
-/* Gives the blocks that are not plain their places in the packed memory. */
+/* Gives the blocks that are not plain their places in the packed memory. Returns 0 or
+ * A2AV_NO_MEMORY. */
 static int place(int ranks, unsigned char **at, const size_t *bytes, size_t packed,
                  unsigned char **memory)
 {

@@ -1,4 +1,4 @@
-/* Between MPI's arguments and the core's blocks of bytes: displacements, types, MPI_IN_PLACE. */
+/* Turns MPI's arguments into the core's blocks of bytes: displacements, types, MPI_IN_PLACE. */
 #ifndef VAS_A2AV_MPI_BLOCKS_H
 #define VAS_A2AV_MPI_BLOCKS_H
 
@@ -17,7 +17,8 @@ struct vas_side {
     bool by_rank; /* MPI_Alltoallw: a type for each rank, displacements in bytes */
 };
 
-/* The blocks of a call, kept between calls. `packed` holds those that are not plain bytes. */
+/* The blocks of a call. The arrays are kept between calls. `packed_send` and `packed_receive`
+ * hold the blocks that are not plain bytes. */
 struct vas_blocks {
     int ranks;
     const unsigned char **send;
@@ -26,10 +27,11 @@ struct vas_blocks {
     unsigned char *packed_send, *packed_receive;
 };
 
+/* Make and free the arrays of blocks for so many ranks. Making returns 0 or A2AV_NO_MEMORY. */
 int vas_blocks_open(struct vas_blocks *, int ranks);
 void vas_blocks_close(struct vas_blocks *);
 
-/* Tells whether MPI itself should report what is wrong with a side. */
+/* Tells whether a side is invalid, which MPI's own function must report. */
 bool vas_side_is_invalid(const struct vas_side *, int ranks);
 
 /* Sets send_bytes alone, without a look at what the buffers contain; `send` is NULL for
@@ -42,7 +44,8 @@ int vas_blocks_measure(struct vas_blocks *, const struct vas_side *send,
 int vas_blocks_begin(struct vas_blocks *, const struct vas_side *send,
                      const struct vas_side *receive, MPI_Comm);
 
-/* Unpacks what came, unless `drop`, and gives the packed memory back. */
+/* Unpacks the blocks that came, unless `drop`, and frees the packed memory. Returns 0 or an
+ * error of MPI. */
 int vas_blocks_end(struct vas_blocks *, const struct vas_side *receive, MPI_Comm, bool drop);
 
 #endif

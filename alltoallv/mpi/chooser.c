@@ -47,7 +47,8 @@ bool vas_chooser_learn(struct vas_chooser *chooser, const struct a2av_state *sta
     struct a2av_load load;
     if (!a2av_state_load(state, &load))
         return true;
-    /* Predicting takes longer than a message: not again for the same. */
+    /* A prediction takes longer than a message, so there is none for a load that was just
+     * predicted. */
     if (chooser->known && memcmp(&load, &chooser->load, sizeof load) == 0)
         return true;
     chooser->load = load;

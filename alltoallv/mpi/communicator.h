@@ -1,5 +1,6 @@
-/* All-to-all on one communicator: a communicator of our own behind the caller's, agreed settings,
- * and what was counted. No global state: an attribute (interpose.c) or a handle keeps it. */
+/* All-to-all on one communicator: a communicator of the library's own behind the caller's,
+ * agreed settings, and what was counted. No global state: an attribute (registry.c) or a handle
+ * keeps it. */
 #ifndef VAS_A2AV_MPI_COMMUNICATOR_H
 #define VAS_A2AV_MPI_COMMUNICATOR_H
 
@@ -14,12 +15,12 @@
 
 struct vas_totals {
     unsigned long long calls, passed, reported; /* reported: calls and passed, at the last line */
-    struct a2av_counts counts; /* sums; scratch_bytes is the largest */
+    struct a2av_counts counts; /* sums over calls; scratch_bytes is the largest of any */
     double seconds;
 };
 
 struct vas_communicator {
-    struct vas_communicator *next, **link; /* of interpose.c's list */
+    struct vas_communicator *next, **link; /* of registry.c's list */
     struct vas_settings settings;
     const char *passes; /* why calls go to MPI's own; NULL where they do not */
     bool broken;        /* an error came up: messages may be on their way */
@@ -32,7 +33,8 @@ struct vas_communicator {
     struct vas_chooser chooser; /* with settings.chooses */
     struct vas_blocks blocks;
     struct a2av_state *state;
-    /* Of MPI_Alltoall: its blocks' size when the settings were chosen, and whether they serve. */
+    /* For MPI_Alltoall: the size of its blocks when the settings were chosen, and whether the
+     * core serves such calls. */
     struct a2av_state *equal_state;
     struct a2av_settings equal_settings;
     MPI_Count equal_bytes;
@@ -40,32 +42,34 @@ struct vas_communicator {
     struct vas_totals totals;
 };
 
-/* Collective over `comm`, an intracommunicator: all ranks get the same algorithm, or all pass.
- * Returns NULL without memory for even that. */
+/* Makes the library's state for `comm`, an intracommunicator, and is collective over it: all
+ * ranks get the same algorithm, or all pass. Returns NULL where there is no memory even for
+ * that. */
 struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *);
 
-/* Collective: frees our communicator. After an error the memory of messages stays. */
+/* Frees the state and its communicator; collective. After an error the memory of messages
+ * stays. */
 void vas_communicator_free(struct vas_communicator *);
 
-/* Exchanges the blocks; `send` is NULL for MPI_IN_PLACE. Must not be called where it passes.
- * Calls the error handler of `comm`. Returns MPI_SUCCESS or an error of MPI. */
+/* Exchanges the blocks; `send` is NULL for MPI_IN_PLACE. Must not be called where `passes` is
+ * set. Calls the error handler of `comm`. Returns MPI_SUCCESS or an error of MPI. */
 int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm);
 
-/* Tells whether the next call is one of the core's; MPI's own function must do it otherwise. All
- * ranks ask before every call, and get the same answer. */
+/* Tells whether the core does the next call; MPI's own function must do it otherwise. All ranks
+ * ask before every call, and get the same answer. */
 bool vas_communicator_serves(struct vas_communicator *);
 
-/* Tells whether an MPI_Alltoall of such blocks is the core's; sets equal_settings. */
+/* Tells whether the core does an MPI_Alltoall of blocks of so many bytes; sets equal_settings. */
 bool vas_communicator_serves_equal(struct vas_communicator *, MPI_Count bytes);
 
-/* vas_communicator_exchange with the state and settings of a plan, without a choice. `comm` may be
- * MPI_COMM_NULL: no handler is called. */
+/* Exchanges the blocks as vas_communicator_exchange does, with the state and settings of a
+ * plan, and without a choice. `comm` may be MPI_COMM_NULL: no error handler is called then. */
 int vas_communicator_run(struct vas_communicator *, struct a2av_state *,
                          const struct a2av_settings *, const struct vas_side *send,
                          const struct vas_side *receive, MPI_Comm comm);
 
-/* Prints a line of what was counted to stderr. */
+/* Prints to stderr a line of what was counted, and one of the nodes if they are known. */
 void vas_communicator_report(const struct vas_communicator *);
 
 #endif

@@ -1,8 +1,9 @@
-/* Fortran's names for Open MPI, whose wrappers call PMPI_Alltoallv and so pass by interpose.c.
- * MPICH's wrappers call MPI_Alltoallv: there this file is empty.
+/* Defines Fortran's names for Open MPI, whose wrappers call PMPI_Alltoallv, and so not
+ * interpose.c's functions. MPICH's wrappers call MPI_Alltoallv: there this file is empty.
  *
- * The names are gfortran's. mpif.h and `use mpi` share one; that of `use mpi_f08` may get no
- * ierror. An argument of mpi_f08's derived types is the address of the integer handle. */
+ * The names are gfortran's. mpif.h and `use mpi` share one name; that of `use mpi_f08` may be
+ * called without ierror. An argument of mpi_f08's derived types is the address of the integer
+ * handle. */
 #include <mpi.h>
 
 #ifdef OPEN_MPI
@@ -12,8 +13,8 @@
 #include "../include/vas_a2av.h"
 #include "registry.h"
 
-/* Open MPI's MPI_IN_PLACE and MPI_BOTTOM of Fortran are the addresses of these. Weak: a C program
- * does not load the library that has them. */
+/* The addresses of these are Open MPI's MPI_IN_PLACE and MPI_BOTTOM of Fortran. Weak: a C
+ * program does not load the library that has them. */
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_bottom_ __attribute__((weak));
 

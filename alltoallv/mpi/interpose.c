@@ -1,4 +1,5 @@
-/* MPI's functions by the explicit API: preload the library, or link it before MPI. */
+/* Defines MPI's functions by the explicit API, for programs that preload the library or are
+ * linked with it before MPI. */
 #include "../include/vas_a2av.h"
 #include "registry.h"
 

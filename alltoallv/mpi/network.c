@@ -1,4 +1,5 @@
-/* The file has lines like `overhead_ns = 700`; others that begin with # are skipped. */
+/* Reads the file of figures. It has lines like `overhead_ns = 700`; others that begin with #
+ * are skipped. */
 #include "network.h"
 
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static double *figure(struct a2av_network *network, int i)
     return (double *)((char *)network + FIGURE[i].at);
 }
 
-/* The path of the file: false where none can be named. */
+/* Sets the path of the file, and `asked` if the user named it. Returns false where there is no
+ * path. */
 static bool find_path(char path[PATH_BYTES], bool *asked)
 {
     const char *named = getenv("VAS_A2AV_NETWORK"), *cache = getenv("XDG_CACHE_HOME");
@@ -50,7 +52,8 @@ static bool find_path(char path[PATH_BYTES], bool *asked)
     return written > 0 && written < PATH_BYTES;
 }
 
-/* Tells whether the line is a comment or a figure; `found` gets a bit for the figure. */
+/* Reads a line, and tells whether it is a comment or a figure; `found` gets a bit for the
+ * figure. */
 static bool read_line(const char *line, struct a2av_network *network, unsigned *found)
 {
     char name[LINE_BYTES], rest[LINE_BYTES];
@@ -87,7 +90,8 @@ static bool read_file(FILE *file, const char *path, struct a2av_network *network
     return true;
 }
 
-/* Opens a regular file of at most MOST_BYTES; NULL for anything else. Waits for no writer of a FIFO. */
+/* Opens a regular file of at most MOST_BYTES, and waits for no writer of a FIFO. Returns NULL
+ * for anything else. */
 static FILE *open_file(const char *path)
 {
     struct stat status;

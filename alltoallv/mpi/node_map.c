@@ -6,7 +6,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Splits off the ranks of a node, in the order of their ranks. */
+/* Splits off the ranks of a node, in the order of their ranks. Returns 0 or an error of MPI. */
 static int split(struct vas_node_map *map, MPI_Comm comm, int rank, int node_ranks)
 {
     MPI_Comm machine;
@@ -24,7 +24,8 @@ static int split(struct vas_node_map *map, MPI_Comm comm, int rank, int node_ran
     return error;
 }
 
-/* Numbers the nodes in the order of their first ranks, which `node_of` has at first. */
+/* Numbers the nodes in the order of their first ranks. At first `node_of` has the first rank of
+ * each rank's node. */
 static void number(int *node_of, int ranks)
 {
     int nodes = 0;
@@ -96,7 +97,8 @@ static void free_memory(struct vas_node_map *map)
     }
 }
 
-/* Makes the window; the ranks of a node agree whether all of them can use it. */
+/* Makes the window; the ranks of a node agree whether all of them can use it. Returns 0 or an
+ * error of MPI. */
 static int share_memory(struct vas_node_map *map)
 {
     int members, place, usable, all = 0;
@@ -118,7 +120,7 @@ static int share_memory(struct vas_node_map *map)
     usable = usable && !error && find_parts(map, members);
     if (usable)
         memset(map->parts[place], 0, (size_t)a2av_window_bytes(members));
-    /* It is also what lets nobody read before all have cleared their parts. */
+    /* The reduction also keeps each rank from reading before all have cleared their parts. */
     error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
     if (error || !all) {
         free_memory(map);

@@ -11,20 +11,21 @@ struct vas_node_map {
     int *node_of; /* by rank; NULL where it is not known */
     struct a2av_window window;
     unsigned char **parts; /* by the node's ranks; NULL where they share no memory */
-    bool shared; /* whether that was asked for */
+    bool shared; /* whether shared memory was asked for */
     MPI_Comm node;
     MPI_Win memory;
 };
 
-/* Collective over the communicator: finds the nodes. `node_ranks`: no more ranks of a machine are
- * one node; 0 for all of them. */
+/* Finds the nodes of a communicator's ranks; collective over the communicator. At most
+ * `node_ranks` ranks of a machine are one node; 0: all of them are. */
 void vas_node_map_open(struct vas_node_map *, MPI_Comm, int node_ranks);
 
-/* Collective: makes the memory that the ranks of a node share, at the first call; half a MiB for
- * each rank. False where a node has none: then no node has. */
+/* Makes the memory that the ranks of a node share, half a MiB for each rank, at the first call;
+ * collective over the communicator. Returns false where a node has none: then no node has. */
 bool vas_node_map_share(struct vas_node_map *, MPI_Comm);
 
-/* Collective over the ranks of each node; with `ended` it frees memory only. */
+/* Frees a map; collective over the ranks of each node. With `ended`, which says that MPI is
+ * about to be finalized, it frees memory only. */
 void vas_node_map_close(struct vas_node_map *, bool ended);
 
 #endif

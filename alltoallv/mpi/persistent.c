@@ -1,10 +1,11 @@
-/* MPI_Alltoallv_init. MPI_Start must return before other ranks have started, and the exchange must
- * get on whatever the caller does then, so each plan has a thread, and a communicator, of its own.
+/* Serves MPI_Alltoallv_init. MPI_Start must return before other ranks have started, and the
+ * exchange must get on whatever the caller does then, so each plan has a thread, and a
+ * communicator, of its own.
  *
- * The request that the caller gets is a receive of nothing from its own rank. MPI_Start starts it
- * and wakes the thread; the thread sends what it waits for when the blocks are there: nothing, or
- * after an error one byte, which is too much. So MPI's own functions wait for the request, and
- * report the error. */
+ * The request that the caller gets is a receive of nothing from its own rank. MPI_Start starts
+ * it and wakes the thread; the thread sends what it waits for when the blocks are there:
+ * nothing, or after an error one byte, which is too much. So MPI's own functions wait for the
+ * request, and report the error. */
 #include "persistent.h"
 
 #ifdef VAS_A2AV_HAS_PERSISTENT
@@ -31,7 +32,7 @@ struct persistent {
     bool started, ends;
 };
 
-/* The list of the library's requests. */
+/* The requests that the library serves. */
 static struct {
     pthread_mutex_t lock;
     struct persistent *first;
@@ -63,7 +64,7 @@ static void *carry_on(void *argument)
             break;
         pthread_mutex_unlock(&one->lock);
         int error = VAS_Alltoallv_start(one->plan);
-        /* Before the caller hears of the end: it may start again at once. */
+        /* This comes before the caller hears of the end: it may start again at once. */
         pthread_mutex_lock(&one->lock);
         one->started = false;
         pthread_mutex_unlock(&one->lock);
@@ -82,7 +83,7 @@ static void tell(struct persistent *one, bool *what)
     pthread_mutex_unlock(&one->lock);
 }
 
-/* Makes the request and its thread; false where something is lacking. */
+/* Makes the request and its thread. Returns false where one of them cannot be made. */
 static bool set_up(struct persistent *one, MPI_Comm comm)
 {
     if (PMPI_Comm_get_errhandler(comm, &one->handler))
@@ -111,7 +112,8 @@ static void stop(struct persistent *one)
     PMPI_Errhandler_free(&one->handler);
 }
 
-/* Finds what the ranks send at most, and whether all are ready, by a reduction. */
+/* Finds what the ranks send at most, and whether all are ready, by a reduction. Returns 0 or an
+ * error of MPI. */
 static int agree(struct vas_communicator *own, const struct vas_side *send,
                  const struct vas_side *receive, bool *all, struct a2av_load *load)
 {
@@ -132,7 +134,8 @@ static int agree(struct vas_communicator *own, const struct vas_side *send,
     return error;
 }
 
-/* The settings of a plan: chosen now, for good. False where MPI's own function is better. */
+/* Chooses the settings of a plan, for all of its calls. Returns false where MPI's own function
+ * is better. */
 static bool choose(const struct vas_communicator *own, const struct a2av_load *load,
                    struct vas_settings *settings)
 {
@@ -145,8 +148,9 @@ static bool choose(const struct vas_communicator *own, const struct a2av_load *l
     return a2av_choose(&chooser.network, &chooser.layout, load, &settings->core);
 }
 
-/* A communicator for one plan alone. Its ranks of a node share no memory: that could only be freed
- * by all of them at once, and MPI_Request_free waits for nobody. */
+/* Makes a communicator for one plan alone; NULL where the library cannot serve it. Its ranks of
+ * a node share no memory: that could only be freed by all of them at once, and MPI_Request_free
+ * waits for nobody. */
 static struct vas_communicator *private_to_plan(MPI_Comm comm, const struct vas_settings *settings)
 {
     struct vas_communicator *own = vas_communicator_new(comm, settings);
@@ -170,7 +174,8 @@ static void add(struct persistent *one)
     pthread_mutex_unlock(&requests.lock);
 }
 
-/* Finds the library's part of a request, and with `taken` forgets the request. */
+/* Returns the library's part of a request, and with `taken` forgets it; NULL for a request of
+ * others. */
 static struct persistent *find(MPI_Request request, bool taken)
 {
     struct persistent **link, *found = NULL;
@@ -187,7 +192,8 @@ static struct persistent *find(MPI_Request request, bool taken)
     return found;
 }
 
-/* Collective. NULL on all ranks where MPI's own function must do it. */
+/* Makes a request that the library serves; collective. `made` is NULL on all ranks where MPI's
+ * own function must do it. Returns 0 or an error of MPI. */
 static int make(struct vas_communicator *callers, MPI_Comm comm, const struct vas_side *send,
                 const struct vas_side *receive, struct persistent **made)
 {

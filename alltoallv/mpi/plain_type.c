@@ -5,7 +5,8 @@
 
 static int is_plain(MPI_Datatype type, bool *plain);
 
-/* A duplicate, or elements in a row, of a type that is plain. */
+/* Sets `plain` for a duplicate of a type, or elements of it in a row. Returns 0 or an error of
+ * MPI. */
 static int is_plain_inside(MPI_Datatype type, int integers, bool *plain)
 {
     int numbers[1], i_count, a_count, d_count, combiner;
@@ -22,7 +23,8 @@ static int is_plain_inside(MPI_Datatype type, int integers, bool *plain)
     return error;
 }
 
-/* Only where it is certain: a type whose size is its extent may still be a permutation. */
+/* Sets `plain`, to true only where it is certain: a type whose size is its extent may still be
+ * a permutation. Returns 0 or an error of MPI. */
 static int is_plain(MPI_Datatype type, bool *plain)
 {
     int integers, addresses, types, combiner;
@@ -57,7 +59,7 @@ int vas_type_of(MPI_Datatype type, struct vas_type *facts)
     return error ? error : is_plain(type, &facts->plain);
 }
 
-/* The elements that one call of MPI_Pack takes: its sizes are ints. */
+/* Returns how many elements one call of MPI_Pack takes, as its sizes are ints. */
 static int portion(const struct vas_type *facts, MPI_Count left)
 {
     MPI_Count most = facts->size > 0 ? INT_MAX / facts->size : INT_MAX;

@@ -12,9 +12,10 @@ struct vas_type {
     bool plain;      /* elements in a row are the bytes that travel */
 };
 
-/* Returns 0 or an error of MPI. */
+/* Finds the facts of a datatype. Returns 0 or an error of MPI. */
 int vas_type_of(MPI_Datatype, struct vas_type *);
 
+/* Pack or unpack `count` elements of a datatype. Both return 0 or an error of MPI. */
 int vas_type_pack(const struct vas_type *, MPI_Datatype, const unsigned char *from,
                   MPI_Count count, unsigned char *to, MPI_Comm);
 int vas_type_unpack(const struct vas_type *, MPI_Datatype, const unsigned char *from,

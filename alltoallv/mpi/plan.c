@@ -1,4 +1,5 @@
-/* The explicit API's plans: VAS_Alltoallv_init and what follows it. */
+/* Defines the explicit API's plans: VAS_Alltoallv_init, VAS_Alltoallv_start and
+ * VAS_Alltoallv_free. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ struct vas_plan {
     struct vas_communicator *own; /* NULL where MPI's own function is called */
     struct a2av_state *state;
     struct a2av_settings settings;
-    bool learnt; /* what its calls move: the settings are chosen for it */
+    bool learnt; /* what its calls move is known, and the settings are chosen for it */
     bool native; /* MPI's own function is the better choice */
     MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
     const void *from;
@@ -28,7 +29,8 @@ static int *array(const struct vas_plan *plan, int index)
     return plan->arrays + (size_t)index * (size_t)plan->ranks;
 }
 
-/* MPI's own function gets a communicator that outlives the caller's. */
+/* Makes a communicator for MPI's own function, which outlives the caller's. Returns 0 or an
+ * error of MPI. */
 static int duplicate(MPI_Comm comm, MPI_Comm *mine)
 {
     MPI_Group group;
@@ -43,7 +45,8 @@ static int duplicate(MPI_Comm comm, MPI_Comm *mine)
     return error;
 }
 
-/* The core needs a plan and a state on every rank: `used` says whether all have them. */
+/* Gives a plan a state of the core, if all ranks have memory for it: `used` says whether they
+ * have. Returns 0 or an error of MPI. */
 static int use(struct vas_plan *plan, struct vas_communicator *own, bool *used)
 {
     struct a2av_state *state = plan ? a2av_state_new() : NULL;
@@ -71,7 +74,8 @@ static int count_ranks(MPI_Comm comm, int *ranks)
     return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
 }
 
-/* Keeps the arguments; MPI_IN_PLACE has no counts, displacements and type of the send side. */
+/* Keeps the arguments of a plan; with MPI_IN_PLACE there are no counts, displacements and type
+ * of the send side. Returns 0 or an error of MPI. */
 static int keep(struct vas_plan *plan, const struct vas_side *send, const struct vas_side *receive)
 {
     size_t n = (size_t)plan->ranks, bytes = n * sizeof(int);
@@ -89,7 +93,7 @@ static int keep(struct vas_plan *plan, const struct vas_side *send, const struct
     return error || in_place ? error : PMPI_Type_dup(send->types[0], &plan->types[0]);
 }
 
-/* The sides of a start; where MPI_IN_PLACE is given `send` has no meaning. */
+/* Returns a side of a start; with MPI_IN_PLACE the side that sends has no meaning. */
 static struct vas_side side_of(const struct vas_plan *plan, bool sends)
 {
     int first = sends ? 0 : 2;
@@ -108,7 +112,7 @@ static void drop(struct vas_plan *plan)
     free(plan);
 }
 
-/* A plan of the arguments, on no communicator yet. */
+/* Makes a plan of the arguments, on no communicator yet. Returns 0 or an error of MPI. */
 static int describe(const struct vas_side *send, const struct vas_side *receive, int ranks,
                     struct vas_plan **made)
 {

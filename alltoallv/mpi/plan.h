@@ -1,4 +1,4 @@
-/* The plans of the explicit API, for MPI_Alltoallv_init. */
+/* Makes the explicit API's plans for MPI_Alltoallv_init. */
 #ifndef VAS_A2AV_MPI_PLAN_H
 #define VAS_A2AV_MPI_PLAN_H
 
@@ -6,9 +6,10 @@
 
 struct vas_plan;
 
-/* Collective over `own`, of which all ranks have one: makes a plan of sides with int counts, whose
- * starts are exchanges on it. VAS_Alltoallv_start and VAS_Alltoallv_free take the plan. NULL on all
- * ranks where `ready` is false on one, or one has no memory. Returns 0 or an error of MPI. */
+/* Makes a plan of sides with int counts, whose starts are exchanges on `own`; collective over
+ * `own`, which all ranks have. VAS_Alltoallv_start and VAS_Alltoallv_free take the plan. `made`
+ * is NULL on all ranks where `ready` is false on one, or one has no memory. Returns 0 or an
+ * error of MPI. */
 int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
                   const struct vas_side *receive, bool ready, struct vas_plan **made);
 

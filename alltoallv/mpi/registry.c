@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-/* The only state of a process: the core has none. */
+/* The library's only state of a process: the core has none. */
 static struct {
     pthread_mutex_t lock;
     bool ready, failed, ended;

@@ -1,14 +1,17 @@
-/* The state of each communicator: an attribute of it, and a list for the report at the end. */
+/* Keeps the state of each communicator: by an attribute of the communicator, and in a list for
+ * the report at the end. */
 #ifndef VAS_A2AV_MPI_REGISTRY_H
 #define VAS_A2AV_MPI_REGISTRY_H
 
 #include "communicator.h"
 
-/* Returns what belongs to a communicator, made at the first call, which is collective. NULL where
- * MPI's own function must be called: an intercommunicator, or a lack of memory. */
+/* Returns the library's state for a communicator, which is made at the first call; that is
+ * collective. Returns NULL where MPI's own function must be called: for an intercommunicator,
+ * or without memory. */
 struct vas_communicator *vas_registry_find(MPI_Comm comm);
 
-/* Keeps what belongs to a communicator for a plan, after the communicator is freed too. */
+/* Keep the state of a communicator for a plan, even after the communicator is freed; and
+ * release it. */
 void vas_registry_hold(struct vas_communicator *);
 void vas_registry_release(struct vas_communicator *);
 

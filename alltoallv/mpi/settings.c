@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells whether the variable is set; a value outside the bounds switches off. */
+/* Reads a number, and tells whether the variable is set. Names a value outside the bounds on
+ * stderr, and switches the library off for it. */
 static bool read_number(struct vas_settings *settings, const char *name, long long least,
                         long long most, long long *value)
 {

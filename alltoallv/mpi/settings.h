@@ -1,4 +1,5 @@
-/* The settings in the environment: VAS_A2AV and its like. docs/alltoallv.md has the table. */
+/* Reads the settings in the environment: VAS_A2AV and those that begin with VAS_A2AV_.
+ * docs/alltoallv.md has the table. */
 #ifndef VAS_A2AV_MPI_SETTINGS_H
 #define VAS_A2AV_MPI_SETTINGS_H
 
@@ -9,13 +10,13 @@
 struct vas_settings {
     struct a2av_settings core;
     bool off, report;
-    bool chooses;   /* the model does, from call to call; the algorithm is that of the first one */
+    bool chooses;   /* the model chooses from call to call; `core` is for the first call */
     int min_ranks;  /* smaller communicators are MPI's own */
-    int node_ranks; /* no more ranks of a machine are one node; 0: all of them */
+    int node_ranks; /* most ranks of a machine that are one node; 0: all of them */
 };
 
-/* Reads the environment. A value that cannot be used is named on stderr, and switches off: an
- * unclear choice is none. */
+/* Returns the settings of the environment. A value that cannot be used is named on stderr, and
+ * switches the library off: an unclear choice is none. */
 struct vas_settings vas_settings_from_environment(void);
 
 #endif

@@ -74,7 +74,7 @@ static int wait_for(struct a2av_transport *base, int ticket, size_t *received)
     return error;
 }
 
-/* Messages only get on while a rank is inside MPI. */
+/* Messages make progress only while a rank is inside MPI. */
 static int give_way(struct a2av_transport *base)
 {
     struct vas_transport *own = (struct vas_transport *)base;

@@ -1,4 +1,4 @@
-/* Messages of the core on a communicator that nobody else uses. */
+/* Carries the messages of the core on a communicator that nobody else uses. */
 #ifndef VAS_A2AV_MPI_TRANSPORT_H
 #define VAS_A2AV_MPI_TRANSPORT_H
 
@@ -12,13 +12,13 @@ struct vas_transport {
     MPI_Request *requests; /* by ticket */
     int *idle;             /* tickets that are free: a stack */
     int room, idle_count;
-    bool yields; /* while it waits for a message: its thread may share a core with the caller's */
+    bool yields; /* the core, while it waits: its thread may share that with the caller's */
 };
 
-/* Returns 0 or an error of MPI. */
+/* Makes a transport on a communicator. Returns 0 or an error of MPI. */
 int vas_transport_open(struct vas_transport *, MPI_Comm);
 
-/* Frees the table; the communicator is the caller's. No operation may be under way. */
+/* Frees the table of requests; the communicator is the caller's. No operation may be under way. */
 void vas_transport_close(struct vas_transport *);
 
 #endif

@@ -1,4 +1,4 @@
-/* A random case: how many units each rank sends each, and where they lie in its buffers. */
+/* Makes random cases: how many units each rank sends each, and where they lie in its buffers. */
 #ifndef VAS_A2AV_ORACLE_LAYOUT_H
 #define VAS_A2AV_ORACLE_LAYOUT_H
 
@@ -17,18 +17,20 @@ struct oracle_case {
     int pattern, huge_from, huge_to;
 };
 
+/* Returns the case with this number, which is the same for equal arguments. */
 struct oracle_case case_of(uint64_t seed, int number, int ranks);
 
-/* The units that one rank sends another. */
+/* Returns the number of units that one rank sends another. */
 int case_units(const struct oracle_case *, int from, int to);
 
-/* One side of one rank: arguments in both widths, and the bytes of a buffer that hold them. */
+/* One side of one rank: its arguments in both widths, and the size of a buffer that holds the
+ * blocks. */
 struct layout {
     int *counts, *displacements;
     MPI_Count *wide_counts;
     MPI_Aint *wide_displacements;
     MPI_Datatype *types;
-    size_t margin, bytes; /* before the address that is passed; of the whole buffer */
+    size_t margin, bytes; /* bytes before the address that is passed; of the whole buffer */
     bool empty;
 };
 
@@ -36,7 +38,7 @@ void layout_make(struct layout *, const struct oracle_case *, const struct type_
                  bool sends);
 void layout_free(struct layout *);
 
-/* The arguments; `base` is the address that is passed. */
+/* Returns the arguments of a side; `base` is the address that is passed. */
 struct vas_side layout_side(const struct layout *, const struct oracle_case *, const void *base);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { AT_RANDOM = -1, CASES_WITH_ONE = 3 };
 
-/* A communicator of the first ranks, and the library's state for it; made when first used. */
+/* A communicator of the first ranks, and the library's state for it. */
 struct group {
     MPI_Comm comm;
     struct vas_communicator *own;
@@ -70,7 +70,7 @@ static int call_reference(const struct oracle_case *is, const void *from, const 
                                 r->displacements, r->types[0], comm);
 }
 
-/* By the names that programs call, with the settings of the environment. */
+/* Calls the library by the names that programs call, with the settings of the environment. */
 static int call_by_name(const struct oracle_case *is, const void *from, const struct layout *s,
                         void *to, const struct layout *r, MPI_Comm comm)
 {
@@ -122,7 +122,7 @@ static void compare(struct oracle *oracle, const struct oracle_case *is, const c
                 is->wide ? ", wide" : "");
 }
 
-/* Compares the send buffer where it is not mapped read-only, in the printed form. */
+/* Tells of a send buffer that was written: in the printed form it is not mapped read-only. */
 static void check_send_buffer(struct oracle *oracle, const struct oracle_case *is,
                               const unsigned char *bytes, size_t count)
 {
@@ -172,13 +172,14 @@ static void run_case(struct oracle *oracle, const struct oracle_case *is, struct
     layout_free(&receive);
 }
 
-/* A communicator that is split off for the ranks that take part; the others wait for the next. */
+/* Makes a communicator of the first ranks for each number of ranks. */
 static void make_groups(struct oracle *oracle)
 {
     oracle->groups = calloc((size_t)oracle->ranks + 1, sizeof *oracle->groups);
     for (int ranks = 1; ranks <= oracle->ranks; ranks++) {
         struct group *group = &oracle->groups[ranks];
-        /* As if the ranks of one machine were on several, of which one has fewer. */
+        /* The ranks of one machine are grouped as if they were on several, of which one has
+         * fewer. */
         struct vas_settings settings = {
             .core = a2av_default_settings(), .min_ranks = 1, .node_ranks = 2 + ranks % 3};
         settings.core.algorithm = A2AV_SLOAV2X;
@@ -201,7 +202,7 @@ static void free_groups(struct oracle *oracle)
 static void run_cases(struct oracle *oracle, int cases)
 {
     for (int number = 0; number < cases; number++) {
-        /* Some in a row with one communicator, for what it remembers. */
+        /* Three cases in a row have one communicator, for what it remembers. */
         struct dice dice = dice_of(oracle->seed, (uint64_t)(number / CASES_WITH_ONE), 4);
         int ranks = 1 + dice_below(&dice, oracle->ranks);
         bool again = number % CASES_WITH_ONE == 2;

@@ -1,4 +1,5 @@
-/* Numbers that every rank can compute for itself: a hash of the case and of what is asked. */
+/* Makes random numbers that every rank can compute for itself: a hash of the case and of what
+ * is asked. */
 #ifndef VAS_A2AV_ORACLE_RANDOM_H
 #define VAS_A2AV_ORACLE_RANDOM_H
 
@@ -16,7 +17,7 @@ static inline uint64_t dice_next(struct dice *dice)
     return z ^ (z >> 31);
 }
 
-/* A number from 0 to below - 1. */
+/* Returns a number from 0 to below - 1. */
 static inline int dice_below(struct dice *dice, int below)
 {
     return (int)(dice_next(dice) % (uint64_t)below);

@@ -1,4 +1,4 @@
-/* The core between threads: results, rounds, messages and memory, counted. No MPI is needed.
+/* Tests the core between threads: results, rounds, messages and memory, counted. No MPI is needed.
  *
  *   core-test                  every check; exits with 1 where one fails
  *   core-test count RANKS BYTES ALGORITHM RADIX [HOT_BYTES]
@@ -24,9 +24,9 @@ static void fail(const char *what, int line)
 
 struct shape {
     int ranks, calls;
-    size_t bytes, hot; /* of each block; of the one from rank 0 to the last rank, if not 0 */
+    size_t bytes, hot; /* of each block; if not 0, of the one from rank 0 to the last */
     bool uneven;       /* block sizes from 0 to bytes */
-    int nodes;         /* 0: none are known */
+    int nodes;         /* number of nodes; 0: none are known */
     bool planned;      /* sizes are promised to be the same in each call */
     bool shared;       /* the ranks of a node share memory */
     struct a2av_settings settings;
@@ -106,7 +106,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Nodes of different size whose ranks are not in a row. */
+/* Puts ranks on nodes of different size, whose ranks are not in a row. */
 static int *nodes_of(const struct shape *shape)
 {
     int *node_of = malloc((size_t)shape->ranks * sizeof *node_of);

@@ -1,5 +1,5 @@
-/* What MPI allows around the call: other communicators, threads, errors. Run on 4 ranks or more,
- * with VAS_A2AV_MIN_RANKS=2. Exits with 1 where something is not as it must be. */
+/* Tests what MPI allows around the call: other communicators, threads, errors. Runs on 4 ranks or
+ * more, with VAS_A2AV_MIN_RANKS=2. Exits with 1 where something is not as it must be. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void fail(const char *what, int line)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Each rank sends rank + 1 ints to each; returns the error. */
+/* Lets each rank send rank + 1 ints to each; returns the error. */
 static int exchange(MPI_Comm comm, int ranks)
 {
     int rank, wrong = 0;

@@ -1,4 +1,4 @@
-/* Whether calls leave memory behind: 100,000 of them, and 1,000 plans, on 1,000 communicators.
+/* Tests whether 100,000 calls, and 1,000 plans, on 1,000 communicators leave memory behind.
  *
  *   leaks [CALLS]
  *
@@ -20,7 +20,7 @@ struct sides {
     MPI_Datatype type;
 };
 
-static long long blocks; /* of the library, that are not freed; this program has one thread */
+static long long blocks; /* blocks of the library that are not freed; the program has one thread */
 
 void *__real_malloc(size_t), *__real_calloc(size_t, size_t), *__real_realloc(void *, size_t);
 void __real_free(void *);
@@ -55,7 +55,8 @@ void __wrap_free(void *old)
 typedef int alltoallv(const void *, const int[], const int[], MPI_Datatype, void *, const int[],
                       const int[], MPI_Datatype, MPI_Comm);
 
-/* Elements with a gap, so that blocks are packed; some empty, others large enough to go direct. */
+/* Makes buffers, and elements with a gap, so that blocks are packed; some are empty, others go
+ * direct. */
 static void prepare(struct sides *sides)
 {
     size_t n = (size_t)sides->ranks;
@@ -81,7 +82,8 @@ static void call(struct sides *sides, int number, alltoallv *function, MPI_Comm 
         MPI_Abort(comm, 1);
 }
 
-/* Of a plain type: MPICH 4.0.2 itself keeps 64 bytes of each MPI_Type_dup of another. */
+/* Makes and frees a plan of a plain type: MPICH 4.0.2 itself keeps 64 bytes of each
+ * MPI_Type_dup of another. */
 static void use_plan(const struct sides *sides, MPI_Comm comm)
 {
     VAS_Plan plan;

@@ -1,4 +1,4 @@
-/* MPI_Alltoallv_init as two libraries of one program use it, and what MPI promises of its
+/* Tests MPI_Alltoallv_init as two libraries of one program use it, and what MPI promises of its
  * requests. Run on 4 ranks or more, with VAS_A2AV_MIN_RANKS=2.
  *
  *   persistent SERVED [THREADS]
@@ -39,7 +39,7 @@ struct library {
 
 static bool served;
 
-/* Ints that one rank sends another by a plan: none to some. */
+/* Returns the number of ints that one rank sends another by a plan: none to some. */
 static int count_of(int plan, int from, int to)
 {
     return (from * 3 + to * 5 + plan) % MOST;
@@ -94,7 +94,7 @@ static void check(const struct library *library, int plan, int start)
         }
 }
 
-/* In another order on each rank: a plan may not wait for the start of another. */
+/* Frees requests in another order on each rank: freeing one may not wait for another. */
 static void close_library(struct library *library)
 {
     MPI_Comm_free(&library->comm);

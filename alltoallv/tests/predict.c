@@ -2,7 +2,7 @@
  *
  *   predict RANKS NODE_RANKS BLOCKS BYTES DIRECT [ALGORITHM RADIX LEADERS]
  *
- * With an algorithm its seconds on the assumed network; without one what is chosen. */
+ * With an algorithm, prints its seconds on the assumed network; without one, what is chosen. */
 #include <stdio.h>
 #include <stdlib.h>
 

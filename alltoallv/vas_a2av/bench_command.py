@@ -31,23 +31,31 @@ _case = shared(
     "case",
     SimulatedCase,
     click.option(
-        "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="MPI ranks."
+        "--ranks",
+        type=click.IntRange(2, 4096),
+        default=64,
+        show_default=True,
+        help="Number of ranks.",
     ),
     click.option(
-        "--size", type=SizeType(), default="8", show_default=True, help="Largest block's size."
+        "--size", type=SizeType(), default="8", show_default=True, help="Size of the largest block."
     ),
     click.option(
         "--distribution",
         type=click.Choice(DISTRIBUTIONS),
         default="uniform",
         show_default=True,
-        help="Sizes of the blocks.",
+        help="Distribution of block sizes.",
     ),
     click.option(
-        "--calls", type=click.IntRange(1), default=4, show_default=True, help="Calls in a row."
+        "--calls", type=click.IntRange(1), default=4, show_default=True, help="Number of calls."
     ),
     click.option(
-        "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+        "--node-ranks",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Ranks on a node.",
     ),
     click.option(
         "--platform",
@@ -57,7 +65,7 @@ _case = shared(
         help="Machine whose network is simulated.",
     ),
     click.option(
-        "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders a node."
+        "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders on a node."
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Random seed of sizes."),
 )
@@ -90,6 +98,7 @@ def bench(
     The library's own code runs on SimGrid's MPI. Times are simulated: messages cost latency,
     bandwidth and an overhead at each end; copies cost nothing. Ranks of a node exchange
     messages too, as SimGrid has no shared windows. No machine was measured for these figures.
+    Messages and bytes are those that rank 0 sends in a call, and the memory that it holds.
 
     \b
     Example: vas a2av bench --ranks 128 --size 16 --radix 2 --radix 8

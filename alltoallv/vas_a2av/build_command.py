@@ -11,7 +11,7 @@ from vas_core.table import print_table
 
 @click.command()
 @click.option(
-    "--mpi", "name", type=click.Choice(sorted(MPIS)), help="Only for this MPI; default: all found."
+    "--mpi", "name", type=click.Choice(sorted(MPIS)), help="MPI to build for; default: all found."
 )
 @json_option
 def build(name: str | None, as_json: bool) -> None:

@@ -31,7 +31,7 @@ class MpiKind:
 
     @property
     def is_open_mpi(self) -> bool:
-        """Tells whether its launcher takes Open MPI's options."""
+        """Tells whether the launcher of this MPI takes Open MPI's options."""
         return self.name.startswith("openmpi")
 
 
@@ -75,8 +75,8 @@ def require(kind: MpiKind) -> None:
 def build_for(kind: MpiKind, *targets: str, sanitize: str = "") -> Path:
     """Builds the library, or files by their names, and returns the directory they are in.
 
-    `sanitize`: what gcc's -fsanitize takes; it has a directory of its own. Raises CommandFailed
-    with the compiler's words, NotHere without make or the MPI.
+    `sanitize`: sanitizers for gcc's -fsanitize; what is built with them has its own directory.
+    Raises CommandFailed with the compiler's words, NotHere without make or the MPI.
     """
     require(kind)
     directory = BUILT / (f"{kind.name}-{sanitize.replace(',', '-')}" if sanitize else kind.name)

@@ -81,7 +81,7 @@ def _require_all() -> None:
 
 
 def cost_of(agent: Path, program: Path, algorithm: str, size: int) -> DemoCost:
-    """Runs few calls and many, and returns the cost of one.
+    """Runs few calls of an algorithm and many, and returns the cost of one call.
 
     Raises CommandFailed when a run fails or takes too long.
     """

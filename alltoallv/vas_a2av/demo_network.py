@@ -1,4 +1,4 @@
-"""Four nodes of this machine: network namespaces with an address each, joined by a bridge."""
+"""Makes four nodes of this machine: network namespaces with an address each, and a bridge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def inside(node: int) -> list[str]:
 
 @contextmanager
 def four_nodes(directory: Path) -> Iterator[Path]:
-    """Makes the nodes, and removes them at the end; yields mpiexec's agent, in `directory`.
+    """Makes four nodes, and removes them at the end.
+
+    Yields the path of a program that mpiexec calls in place of ssh, written to `directory`.
 
     Everything is in namespaces of its own: the host's interfaces, routes and firewall stay as they
     are. Raises CommandFailed.
@@ -67,7 +69,7 @@ def _add_node(node: int) -> None:
 
 
 def remove_nodes() -> None:
-    """Removes the namespaces, those of a demo that was killed too."""
+    """Removes the namespaces of the nodes, also those that a killed demo has left."""
     names = [entry["name"] for entry in json.loads(run(["ip", "-j", "netns"]).stdout or "[]")]
     for name in names:
         if name == _HUB or name in {f"{_PREFIX}-{node}" for node in range(1, NODES + 1)}:
@@ -75,7 +77,7 @@ def remove_nodes() -> None:
 
 
 def sent_packets() -> int:
-    """Returns the packets that all nodes have sent through their interfaces."""
+    """Returns how many packets all nodes have sent through their interfaces."""
     total = 0
     for node in range(1, NODES + 1):
         words = ["ip", "-n", f"{_PREFIX}-{node}", "-s", "-j", "link", "show", "eth0"]

@@ -45,16 +45,20 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 @shared(
     "case",
     _call,
-    click.option("--ranks", type=click.IntRange(2, 1 << 20), required=True, help="MPI ranks."),
     click.option(
-        "--per-node", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+        "--ranks", type=click.IntRange(2, 1 << 20), required=True, help="Number of ranks."
+    ),
+    click.option(
+        "--per-node", type=click.IntRange(1), default=1, show_default=True, help="Ranks on a node."
     ),
     click.option("--size", type=SizeType(), required=True, help="Mean size of a block."),
 )
 @shared(
     "figures",
     _network,
-    click.option("--network", type=_file, help="File of `vas a2av tune`; default: its last one."),
+    click.option(
+        "--network", type=_file, help="File that `vas a2av tune` wrote; default: this user's."
+    ),
     click.option(
         "--overhead",
         type=click.FloatRange(0),
@@ -69,8 +73,8 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) -> None:
     """Predict the cost of each algorithm, by a model.
 
-    The first line is the cheapest; STARTUP is what remains of its time when blocks are empty. The
-    figures are those that `vas a2av tune` measured, or the simulated torus's.
+    The first line is the cheapest algorithm. STARTUP is the time that a call of empty blocks takes.
+    The figures are those that `vas a2av tune` measured, or the simulated torus's.
 
     \b
     Example: vas a2av explain --ranks 1024 --per-node 16 --size 8

@@ -21,8 +21,8 @@ def launch(
 ) -> Completed:
     """Runs a program on so many ranks, more than there are cores if need be.
 
-    `environment`: variables for the program, besides this process's. Raises CommandFailed when it
-    fails (unless `check` is false) or takes too long.
+    `environment`: variables for the program, besides this process's. Raises CommandFailed when the
+    program fails (unless `check` is false) or takes too long.
     """
     variables = dict(environment or {})
     if kind.libraries:

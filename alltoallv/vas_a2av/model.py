@@ -61,26 +61,26 @@ class Prediction:
     strings: int = 0
 
     def startup_seconds(self, network: Network) -> float:
-        """Returns the seconds that do not depend on the size of blocks."""
+        """Returns the seconds of a call that do not depend on the size of blocks."""
         sending = self.messages * 2 * network.overhead_seconds
         return sending + self.waits * network.latency_seconds + self.strings * network.local_seconds
 
     def seconds(self, network: Network) -> float:
-        """Returns the seconds of a call."""
+        """Returns all seconds of a call: start-ups, sending and copying."""
         sending = self.sent_bytes * self.sharers / network.bytes_per_second
         copying = self.copied_bytes / network.copy_bytes_per_second
         return self.startup_seconds(network) + sending + copying
 
 
 def predict(algorithm: str, radix: int, call: PredictedCall, leaders: int = 2) -> Prediction:
-    """Predicts a call. Raises KeyError for a name that is not an algorithm."""
+    """Returns the prediction for a call. Raises KeyError if `algorithm` is not the name of one."""
     return _MODELS[algorithm](algorithm, radix, call, leaders)
 
 
 def candidates(call: PredictedCall) -> list[Prediction]:
     """Returns a prediction for each algorithm, and for each power of two as a radix.
 
-    Those with leaders are only there for several nodes of several ranks.
+    Algorithms with leaders are only predicted for several nodes of several ranks.
     """
     found = [predict(name, 2, call) for name in ("linear", "pairwise", "sloav", "two-phase")]
     for radix in _powers(call.ranks):
@@ -95,10 +95,10 @@ def candidates(call: PredictedCall) -> list[Prediction]:
 
 
 def chosen(found: list[Prediction], network: Network) -> Prediction | None:
-    """Returns what the library chooses among candidates; None: it leaves the call to MPI.
+    """Returns what the library chooses among candidates; None if it leaves the call to MPI.
 
-    It chooses only what is predicted to need less than WORTH of what sending each block by itself
-    needs, as MPI's own function does.
+    The library chooses an algorithm only if it is predicted to need less than WORTH of the time of
+    sending each block by itself, as MPI's own function does.
     """
     own = next(each for each in found if each.algorithm == "linear").seconds(network)
     ours = [each for each in found if each.algorithm in ("sloav2", "sloav2x")]

@@ -69,7 +69,7 @@ def _inverse(picoseconds: float) -> float:
 
 
 def figures_of(network: Network) -> str:
-    """Returns the lines that describe a network."""
+    """Returns the lines of a file of figures that describe a network."""
     values = (
         network.overhead_seconds * 1e9,
         network.latency_seconds * 1e9,
@@ -82,6 +82,6 @@ def figures_of(network: Network) -> str:
 
 
 def write_network(path: Path, text: str, comment: str) -> None:
-    """Writes the file whole, or not at all. Raises OSError."""
+    """Writes a file of figures below a comment, whole or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"# {comment}\n{text}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Position:
-    """A digit position: the number of blocks that a rank sends in each of its rounds."""
+    """A digit position: the number of blocks that a rank sends in each round of it."""
 
     blocks: tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""Runs programs on SimGrid's MPI: the same core, on a simulated machine."""
+"""Runs programs on SimGrid's MPI: the same core as elsewhere, on a simulated machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class Platform:
-    """A simulated machine: its file, its number of nodes, and what the model knows of it."""
+    """A simulated machine: the name of its file, its nodes, and the figures for the model."""
 
     file: str
     nodes: int
@@ -30,7 +30,7 @@ class Platform:
 
     @property
     def path(self) -> Path:
-        """SimGrid's description of it."""
+        """The file by which SimGrid knows this platform."""
         return SOURCES / "platforms" / self.file
 
 

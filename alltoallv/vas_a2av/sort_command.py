@@ -28,10 +28,10 @@ _CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
     help="Number of keys: S has 2^16, W 2^20.",
 )
 @click.option(
-    "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="MPI ranks."
+    "--ranks", type=click.IntRange(2, 4096), default=64, show_default=True, help="Number of ranks."
 )
 @click.option(
-    "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks a node."
+    "--node-ranks", type=click.IntRange(1), default=1, show_default=True, help="Ranks on a node."
 )
 @click.option(
     "--platform",

@@ -43,7 +43,7 @@ def verify(name: str | None, ranks: int, cases: int, seed: int, as_json: bool) -
 
 
 def verify_on(kind: MpiKind, ranks: int, cases: int, seed: int) -> str:
-    """Runs the oracle and returns its last line.
+    """Runs the oracle, which compares the library with an MPI, and returns its last line.
 
     Raises FoundDifferent when a byte differs or the oracle ends in another way.
     """

@@ -1,4 +1,4 @@
-"""The MPIs of PyPI, which tests compare with: each in an environment of its own under build/.
+"""Installs the MPIs of PyPI that tests compare with, each in an environment of its own in build/.
 
 Besides its own binary interface MPICH 5 has the standard one of MPI-5, with a compiler of its own.
 """
