@@ -73,8 +73,9 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) -> None:
     """Predict the cost of each algorithm, by a model.
 
-    The first line is the cheapest algorithm. STARTUP is the time that a call of empty blocks takes.
-    The figures are those that `vas a2av tune` measured, or the simulated torus's.
+    The first line is the cheapest algorithm. STARTUP is the part of its time that does not depend
+    on the size of blocks. The figures are those that `vas a2av tune` measured, or the simulated
+    torus's.
 
     \b
     Example: vas a2av explain --ranks 1024 --per-node 16 --size 8

@@ -34,7 +34,8 @@ pub struct Output {
     _place: Place,
 }
 
-/// The map outputs in this node's local directories, of which those in use are kept open.
+/// The map outputs in this node's local directories. Those that were opened stay open until others need their share,
+/// or their job is over.
 pub struct Outputs {
     local_dirs: Vec<LocalDir>,
     open: Mutex<Cache>,

@@ -25,7 +25,7 @@ const MOST_PEERS: usize = 512;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a node that says that it is busy is asked again. The pause before it is asked again doubles each time.
 const BUSY: Duration = Duration::from_secs(600);
-/// The first pause before a busy node is asked again.
+/// The first pause before a busy node is asked again. Also the pause while too many connections are in use.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause before a busy node is asked again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);

@@ -26,7 +26,7 @@ pub struct Reach {
 enum Word {
     Connected,
     CutOff,
-    /// No witness was asked: none is named, or the only one is this node itself.
+    /// No witness can tell: none is named, none has a known name, or the only one is this node itself.
     Nothing,
 }
 

@@ -57,8 +57,9 @@ fn is_without_ipv6(error: &io::Error) -> bool {
     matches!(errno, Some(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL))
 }
 
-/// Waits 100 ms after an error of `accept`, until other connections have given memory or descriptors back. Does not
-/// wait if the error is about the new connection alone: one that comes and goes must not keep others waiting.
+/// Waits 100 ms after an error of `accept` for lack of memory or descriptors, as other connections may end meanwhile.
+/// Does not wait if the error is about the new connection alone: one that comes and goes must not keep others
+/// waiting.
 pub fn wait_after(error: &io::Error) {
     use rustix::io::Errno as E;
     let errno = error.raw_os_error().map(E::from_raw_os_error);
