@@ -1,4 +1,4 @@
-"""The MPIs that the library's tests run on."""
+"""Gives tests the MPIs that the library runs on."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def installed(name: str) -> MpiKind:
 
 @pytest.fixture(params=sorted(MPIS))
 def mpi(request: pytest.FixtureRequest) -> MpiKind:
-    """Each MPI that is installed."""
+    """Returns each MPI of this machine in turn."""
     return installed(request.param)
 
 
 @pytest.fixture(params=[*sorted(MPIS), *NAMES])
 def any_mpi(request: pytest.FixtureRequest) -> MpiKind:
-    """Each MPI that is installed, and those of PyPI."""
+    """Returns each MPI of this machine, and each of PyPI, in turn."""
     if request.param in MPIS:
         return installed(request.param)
     if platform.machine() != "x86_64":

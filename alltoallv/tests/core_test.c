@@ -115,8 +115,8 @@ static int *nodes_of(const struct shape *shape)
     return node_of;
 }
 
-/* Runs all ranks; returns what rank 0 counted in the last call. `between`: messages from node to
- * node in all calls, or NULL. */
+/* Runs all ranks, and returns what rank 0 counted in the last call. `between`, unless it is
+ * NULL, gets the number of messages from node to node in all calls. */
 static struct a2av_counts run_loaded(const struct shape *shape, uint64_t *between,
                                      struct a2av_load *load)
 {
@@ -193,7 +193,7 @@ static void check_lengths(void)
     CHECK(reader.at == reader.end && a2av_read_length(&reader, &length) == A2AV_BAD_MESSAGE);
 }
 
-/* Every block makes the hops of its digits, once each, and arrives with the last. */
+/* Checks that every block makes the hops of its digits, once each, and arrives with the last. */
 static void check_schedule(int ranks, int radix)
 {
     int *travelled = calloc((size_t)ranks, sizeof *travelled);
@@ -231,8 +231,8 @@ static void check_results(void)
             }
 }
 
-/* The algorithms with leaders: nodes of any size, with shared memory and without, strings that
- * have room in it and others. */
+/* Checks the algorithms with leaders: nodes of any size, with shared memory and without,
+ * strings that have room in it and others. */
 static void check_leaders(void)
 {
     const int ranks[] = {2, 5, 9, 17, 24}, nodes[] = {1, 2, 3, 5};
@@ -260,7 +260,8 @@ static void check_leaders(void)
     run_all(&large);
 }
 
-/* Between nodes: a message a round of a leader, and none of the rounds that its class has not. */
+/* Checks what goes between nodes: a message a round of a leader, and none of rounds that its
+ * class does not have. */
 static void check_between_nodes(void)
 {
     struct shape shape = shape_of(16, 8, A2AV_SLOAV2X, 2);
@@ -282,7 +283,8 @@ static void check_between_nodes(void)
     CHECK(run_all(&shape).messages <= 2);
 }
 
-/* SLOAV2 sends one message a round, SLOAV two; the lengths of a second equal call are a byte. */
+/* Checks that SLOAV2 sends one message a round, SLOAV two, and that the lengths of a second
+ * equal call are a byte. */
 static void check_counts(void)
 {
     struct shape shape = shape_of(64, 8, A2AV_SLOAV2, 2);
@@ -297,7 +299,8 @@ static void check_counts(void)
     CHECK(run_all(&shape).messages == 63);
 }
 
-/* Only rank 0 sends much, and yet all know of it; in a step of at most a quarter above. */
+/* Checks that all ranks know of the load of rank 0, which alone sends much, in a step of at
+ * most a quarter above. */
 static void check_load(void)
 {
     for (int i = 0; i < 8; i++) {
@@ -317,7 +320,8 @@ static void check_load(void)
     }
 }
 
-/* A plan's second call has blocks alone, in messages of known sizes, and none without a block. */
+/* Checks that a plan's second call has blocks alone, in messages of known sizes, and none
+ * without a block. */
 static void check_plans(void)
 {
     struct shape shape = shape_of(64, 8, A2AV_SLOAV2, 2);
@@ -341,7 +345,8 @@ static void check_plans(void)
     }
 }
 
-/* One block of 1 MiB among small ones: peers hold P of them. */
+/* Checks the memory for one block of 1 MiB among small ones: SLOAV2 holds little, two-phase P times
+ * the block. */
 static void check_memory(void)
 {
     struct shape shape = shape_of(128, 8, A2AV_SLOAV2, 2);

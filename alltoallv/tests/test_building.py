@@ -1,4 +1,4 @@
-"""Building the library: one make at a time, whoever else builds."""
+"""The library is built by one make at a time, whoever else builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C core between threads: no MPI is needed."""
+"""Runs the C core between threads: no MPI is needed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_hot_block_among_1024_ranks_needs_no_memory_for_1024_of_it(tmp_path: P
 
 @pytest.mark.unhurried
 def test_the_core_has_no_global_state_and_no_mpi(tmp_path: Path) -> None:
-    """Its objects have no writable data, and no name of MPI is called."""
+    """The core's objects have no writable data, and call no name of MPI."""
     for unit in (SOURCES / "core").glob("*.c"):
         made = tmp_path / f"{unit.stem}.o"
         run([c_compiler(where="a2av"), "-std=c17", "-fno-pie", "-c", "-o", made, unit])

@@ -25,7 +25,7 @@ _SMALL = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV": "sloav2"}
 
 
 def test_random_cases_give_what_one_mpi_gives() -> None:
-    """The check of a minute."""
+    """A minute suffices for this check, so it runs with few ranks on one MPI."""
     kind = next((kind for kind in (MPICH, OPEN_MPI) if is_installed(kind)), None)
     if kind is None:
         pytest.skip(f"no MPI is installed: apt-get install {MPICH.package}")
@@ -55,7 +55,7 @@ def test_mpis_of_pypi_pass_the_checks_of_faces_and_requests(name: str) -> None:
 
 @pytest.mark.long
 def test_valgrind_finds_nothing_in_some_random_cases() -> None:
-    """On MPICH: the messages of Open MPI itself have bytes that were never set."""
+    """Runs on MPICH, as the messages of Open MPI itself have bytes that were never set."""
     if not (is_installed(MPICH) and shutil.which("valgrind")):
         pytest.skip("MPICH or valgrind is not installed: apt-get install libmpich-dev valgrind")
     words = ["valgrind", "-q", "--error-exitcode=9", build_for(MPICH, "oracle") / "oracle"]
@@ -64,7 +64,7 @@ def test_valgrind_finds_nothing_in_some_random_cases() -> None:
 
 
 def test_what_a_call_costs_that_is_passed_on_is_told(mpi: MpiKind) -> None:
-    """The goal is below 100 ns; docs/alltoallv.md has the figure, as time decides no test."""
+    """The goal is below 100 ns a call; docs/alltoallv.md has the figure: time decides no test."""
     found = json.loads(launch(mpi, 1, [build_for(mpi, "overhead") / "overhead"]).stdout)
     assert found["library_ns"] > 0 < found["mpi_ns"]
 
@@ -80,7 +80,7 @@ def test_address_and_undefined_sanitizers_find_nothing(mpi: MpiKind) -> None:
 
 @pytest.mark.parametrize("algorithm", ["sloavx", "sloav2x"])
 def test_leaders_of_nodes_share_memory_with_their_ranks(algorithm: str, mpi: MpiKind) -> None:
-    """The ranks of this machine as if they were on two nodes of three and two ranks."""
+    """The ranks of this machine run as if on two nodes, of three and two ranks."""
     oracle = build_for(mpi, "oracle") / "oracle"
     words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "3", "VAS_A2AV_REPORT": "1"}
     done = launch(mpi, 5, [oracle, "60", "4", algorithm], environment=_SMALL | words)
@@ -89,7 +89,7 @@ def test_leaders_of_nodes_share_memory_with_their_ranks(algorithm: str, mpi: Mpi
 
 
 def test_sloav_as_printed_spoils_the_callers_send_buffer(mpi: MpiKind) -> None:
-    """Relayed blocks in the send buffer: what its owner still has to send is overwritten."""
+    """Relayed blocks in the send buffer overwrite what its owner still has to send."""
     directory = build_for(mpi, "oracle-as-printed", "oracle")
     words = ["60", "8", "sloav"]
     printed = launch(mpi, 5, [directory / "oracle-as-printed", *words], check=False)
@@ -192,7 +192,7 @@ def test_an_installed_library_serves_a_program_that_calls_it(mpi: MpiKind, tmp_p
 
 
 def test_ranks_with_different_settings_agree_to_pass(mpi: MpiKind) -> None:
-    """Otherwise one would wait for messages that another never sends."""
+    """Ranks that did not agree would wait for messages that others never send."""
     oracle = build_for(mpi, "oracle") / "oracle"
     differing = [":", "-n", "2", "env", "VAS_A2AV=linear", oracle, "20", "1"]
     environment = _SMALL | {"VAS_A2AV_REPORT": "1"}
