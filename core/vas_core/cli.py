@@ -50,7 +50,7 @@ click.Context.formatter_class = _HelpFormatter
 
 
 class RoomGroup(click.Group):
-    """The top-level group. Entry points are named `room.command`; help has a part a room."""
+    """The top-level group. Entry points are named `room.command`; help has a section per room."""
 
     def _by_command(self) -> dict[str, EntryPoint]:
         return {e.name.split(".", 1)[1]: e for e in entry_points(group=ENTRY_POINT_GROUP)}
@@ -59,7 +59,10 @@ class RoomGroup(click.Group):
         return sorted(self._by_command())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Returns a room's command; None for an unknown one. Raises TypeError for no command."""
+        """Returns a room's command; None for an unknown name.
+
+        Raises TypeError if the entry point is not a click command.
+        """
         entry = self._by_command().get(name)
         if entry is None:
             return None
@@ -71,7 +74,8 @@ class RoomGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds the command of a command line. Raises NoSuchCommand, with the known names."""
+        """Finds the command of a command line. Raises NoSuchCommand, with the known names, if the
+        first word is not a command."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as unknown:
@@ -110,7 +114,7 @@ def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
 @click.option(
     "--yes",
     is_flag=True,
-    help="Install missing packages without asking (the script ./vas does, before the command).",
+    help="Install missing packages without asking (done by the script ./vas, before the command).",
 )
 @click.option(
     "-v", "--verbose", is_flag=True, help="Print each program that is started, on stderr."
@@ -138,7 +142,7 @@ class RealRange(click.FloatRange):
 
 
 class SizeType(click.ParamType[int]):
-    """A click parameter that takes `64M` or `1GiB` and gives bytes, at least `least`."""
+    """A click parameter that takes `64M` or `1GiB` and gives bytes; refuses less than `least`."""
 
     name = "size"
 
@@ -188,8 +192,8 @@ def print_json(value: Any) -> None:
 def note(text: str) -> None:
     """Prints a message to the user on stderr, so that stdout stays data.
 
-    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it. Control
-    characters are escaped, but for line ends.
+    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it. All
+    control characters except line ends are escaped.
     """
     click.echo(as_called(shown(text, keep="\n")), err=True)
 

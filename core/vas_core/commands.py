@@ -65,10 +65,11 @@ def completion(shell: str) -> None:
 def build(native: bool) -> None:
     """Build the YARN plugins and fetch Hadoop, if a source is newer.
 
-    The script ./vas builds, here and before demo, bench and lab up. It refuses while a lab
-    runs on the jars that it would replace. Called by anything but ./vas it raises an error.
+    The script ./vas does the build, also before demo, bench and lab up. It refuses while a lab
+    runs on the jars that it would replace. This command fails if anything but ./vas calls it.
 
-    Where a Rust compiler is, it also builds vas-shuffled, for map output on node-local disks.
+    If a Rust compiler is installed, vas-shuffled is built as well: the daemon that serves map
+    output from node-local disks.
 
     \b
     Example: ./vas build

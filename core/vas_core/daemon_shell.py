@@ -15,7 +15,7 @@ from vas_core.signals import Signals
 
 
 class DaemonShell(Generic[Told]):
-    """Runs a daemon in one thread until SIGTERM or SIGINT; `files` are what it reads.
+    """Runs a daemon in one thread until SIGTERM or SIGINT; `files` are its input files.
 
     A daemon calls `run` with its own work. A reload begins with `begin_reload` and ends with
     `end_reload`; in between, the daemon may read the files in another thread.
@@ -53,7 +53,7 @@ class DaemonShell(Generic[Told]):
         notify("STOPPING=1")
 
     def is_reload_due(self, now: float) -> bool:
-        """Tells whether the files changed, or were refused some time ago."""
+        """Returns whether the files changed, or a refused one must be tried again."""
         return self._files.is_due(now)
 
     def begin_reload(self) -> None:
@@ -62,12 +62,12 @@ class DaemonShell(Generic[Told]):
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def end_reload(self, use: Callable[[], Told], keep: Callable[[Told], object]) -> bool:
-        """Ends a reload: calls `use`, which applies what was read and returns it, then `keep`.
+        """Ends a reload: calls `use`, which applies the new inputs and returns them, then `keep`.
 
-        `keep` writes it to disk for the next start (`InForce.keep`, perhaps in another thread).
-        Returns False if `use` fails, whatever the reason: that is logged and counted, the old
-        content stays in force, and the caller restores its own state. A daemon must not end because
-        of a bad file.
+        `keep` writes them to disk for the next start (`InForce.keep`, perhaps in another thread).
+        Returns False if `use` raises any exception: that is logged and counted, the old inputs
+        stay in force, and the caller restores its own state. A daemon must not end because of a
+        bad file.
         """
         try:
             used = use()

@@ -19,11 +19,12 @@ _NAME = 24
 def finding_lines(
     findings: Sequence[DoctorFinding], width: int | None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields the lines that show findings, and whether each is a head.
+    """Yields each line that shows findings, and whether it is a heading.
 
     `width` is the number of columns of the terminal; None for a table, however wide. A terminal
-    that is too narrow for the table gets mark, name and state of each finding, and below one that
-    is missing what needs it and its fix. Words are not cut: only a longer one is wider.
+    that is too narrow for the table gets mark, name and state of each finding; below a missing
+    thing stand its fix and the commands that need it. A line is wider than `width` only for a
+    single word that is.
     """
     table = list(table_lines(_COLUMNS, map(_row, findings)))
     if width is None or all(cell_len(text) <= width for text, _ in table):

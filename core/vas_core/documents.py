@@ -1,4 +1,4 @@
-"""Reading JSON that one of our commands wrote, and saying what is wrong with anything else."""
+"""Reads JSON that a command of VAS wrote; of any other file says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Document = TypeVar("Document", bound=BaseModel)
 
 
 def read_json(file: Path, model: type[Document], *, kind: str, hint: str) -> Document:
-    """The document in a file; `kind` is what a reader calls it.
+    """Returns the document in a file; `kind` is its name in messages, like "a snapshot".
 
     Raises BadInput that names the file, the first wrong key, and how to make one (`hint`).
     """

@@ -1,4 +1,4 @@
-"""Spans of time as people write them: a number and a unit."""
+"""Reads and writes durations as people do: a number and a unit."""
 
 from __future__ import annotations
 

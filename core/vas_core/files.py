@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Replaces `path` by write, fsync, rename, and fsync of the directory.
+    """Replaces the file `path` durably: by write, fsync, rename, and fsync of the directory.
 
     Raises OSError with `path` as its file name.
     """
@@ -36,9 +36,9 @@ def _replace(path: Path, data: bytes, mode: int) -> None:
 
 
 def make_directories(path: Path, *, mode: int = 0o755) -> None:
-    """Makes a directory with that mode, and those above it for all to read, whatever the umask.
+    """Makes a directory with this mode, and missing ones above it with 0755, whatever the umask.
 
-    One that is there stays as it is.
+    An existing directory keeps its mode. Raises OSError as mkdir does.
     """
     if path.is_dir():
         return
@@ -53,7 +53,7 @@ def make_directories(path: Path, *, mode: int = 0o755) -> None:
 
 
 def fsync_directory(directory: Path) -> None:
-    """Makes the names in `directory` durable (a rename is not, until this)."""
+    """Makes the names in `directory` durable (a rename is not, until then). Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -62,8 +62,9 @@ def fsync_directory(directory: Path) -> None:
 
 
 def stamp_of(path: Path) -> tuple[int, int, int] | None:
-    """Returns time, size and inode of a file, which differ once it was written; None without a
-    file.
+    """Returns mtime (ns), size and inode of a file, to see whether it was written since.
+
+    Returns None if the file is missing or cannot be looked at.
 
     The time alone is not enough: a file that is emptied and written within one tick of the kernel's
     clock (4 ms at HZ=250) has one time for both.

@@ -22,7 +22,10 @@ _AGAIN_SECONDS = 30.0
 
 
 class InForceMetrics:
-    """The gauges `NAME_current` and `NAME_age_seconds`; `what` is a word for the files' content."""
+    """The gauges `NAME_current` (1: what is in force is on disk) and `NAME_age_seconds`.
+
+    `what` names the files' content in texts, like "map".
+    """
 
     def __init__(self, registry: CollectorRegistry, name: str, what: str) -> None:
         self.what = what
@@ -38,7 +41,7 @@ class InForceMetrics:
         age.set_function(self._age)
 
     def took(self, read_at: float | None = None) -> None:
-        """Records that inputs are in force: those read now, or those kept at a time (epoch
+        """Records that inputs are in force: read just now (None), or kept since `read_at` (epoch
         seconds)."""
         self._current.set(read_at is None)
         self._read_at = time.time() if read_at is None else read_at
@@ -78,7 +81,7 @@ class InForce(Generic[Told]):
         self._again_at = float("inf")
 
     def start(self, use: Callable[[Told], None]) -> Told:
-        """Reads the files and gives their content to `use`; if either fails, the kept inputs.
+        """Reads the files and passes their content to `use`; if either fails, the kept inputs.
 
         Returns the inputs that were used. Raises the first failure if no kept inputs can be used.
         """
@@ -108,11 +111,14 @@ class InForce(Generic[Told]):
         return kept[0]
 
     def is_due(self, now: float) -> bool:
-        """Returns whether to read the files again: they changed, or were refused some time ago."""
+        """Returns whether to read the files again: they changed, or a refused one is due again.
+
+        `now` is a monotonic time in seconds.
+        """
         return now >= self._again_at or self._stamps != self._stamps_now()
 
     def note_reading(self) -> None:
-        """Must be called before each reading: later changes of the files are read the next time."""
+        """Notes the files' stamps. Call it before each reading: `is_due` compares with them."""
         self._stamps, self._again_at = self._stamps_now(), float("inf")
 
     def took(self) -> None:
@@ -130,8 +136,10 @@ class InForce(Generic[Told]):
             self._log.error(f"the {self._metrics.what} cannot be kept for a restart", extra=extra)
 
     def refused(self, wrong: Exception) -> None:
-        """Records that the inputs that were read are refused; those before stay. Logs a reason
-        once."""
+        """Records that the inputs just read are refused, and the former ones stay in force.
+
+        Logs the reason unless it is the one of the last refusal.
+        """
         self.is_current = False
         self._metrics.refused()
         self._reloads.labels("refused").inc()

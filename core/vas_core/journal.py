@@ -61,7 +61,8 @@ class Journal:
         """Opens a journal for one process at a time; another one waits for the lock.
 
         Raises VasError if the file is damaged or of another version, Planted if it or its lock is
-        not this user's own file.
+        not this user's own file, OSError if it cannot be opened. The methods that change the
+        journal raise OSError if it cannot be written.
         """
         make_directories(path.parent)
         lock = open_own(path.with_name(JOURNAL_LOCK.of(name=path.name)), os.O_RDWR | os.O_CREAT)
@@ -75,12 +76,16 @@ class Journal:
     def peek(path: Path) -> list[JournalEntry]:
         """Returns the entries that a rollback would restore now, without waiting for the lock.
 
-        Raises VasError if the file cannot be used.
+        Returns none if there is no journal. Raises VasError if the file cannot be used, OSError
+        if it cannot be read.
         """
         return Journal(path, _load(path)).pending_rollback()
 
     def remember(self, originals: Mapping[str, str | None]) -> None:
-        """Records values before their first change. Later calls keep the first value."""
+        """Records values before their first change; None for a value that does not exist yet.
+
+        A target that is recorded already keeps its first value. Raises OSError.
+        """
         known = {entry.target for entry in self._document.entries}
         new = [JournalEntry(target=t, original=o) for t, o in originals.items() if t not in known]
         if new:
@@ -88,8 +93,10 @@ class Journal:
             self._save()
 
     def confirm(self, targets: Collection[str]) -> None:
-        """Records that changes of recorded values succeeded. Raises KeyError for a value never
-        recorded."""
+        """Records that changes of recorded values succeeded.
+
+        Raises KeyError for a target never recorded, OSError if the journal cannot be written.
+        """
         known = {entry.target: entry for entry in self._document.entries}
         entries = [known[target] for target in targets]
         if not all(entry.confirmed for entry in entries):
@@ -98,9 +105,10 @@ class Journal:
             self._save()
 
     def rename(self, targets: Mapping[str, str]) -> None:
-        """Moves entries to other targets, whose names have changed.
+        """Renames the targets of entries (old name -> new name). Raises OSError.
 
-        An entry that has a new target already gives way: its value was found after the change.
+        An entry that stands at a new name already is dropped: its value was read after VAS's
+        change.
         """
         arrived = set(targets.values())
         kept = [e for e in self._document.entries if e.target in targets or e.target not in arrived]
@@ -111,7 +119,7 @@ class Journal:
             self._save()
 
     def forget(self, targets: Collection[str]) -> None:
-        """Drops the entries whose original values are in force again."""
+        """Drops entries, whose original values are in force again. Raises OSError."""
         kept = [entry for entry in self._document.entries if entry.target not in targets]
         if len(kept) < len(self._document.entries):
             self._document.entries = kept

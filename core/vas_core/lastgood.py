@@ -27,8 +27,7 @@ class _Document(BaseModel, Generic[Told]):
 
 @dataclass(frozen=True)
 class LastGood(Generic[Told]):
-    """A file of inputs in `directory`, which only root may read. A write is durable or has no
-    effect."""
+    """A file of inputs in `directory`, for its owner alone. A write is durable or has no effect."""
 
     directory: Path
     model: type[Told]

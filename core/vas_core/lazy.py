@@ -28,7 +28,7 @@ class LazyGroup(click.Group):
     """A group that knows names and help lines of commands before it imports them.
 
     Its help shows each line whole, where click's own groups cut a line at the terminal's width.
-    A test holds each line to the command's own (`core/tests/test_lazy.py`).
+    A test compares each line with the command's own short help (`core/tests/test_lazy.py`).
     """
 
     def __init__(self, *args: Any, later: Mapping[str, Later] = _NONE, **kwargs: Any) -> None:

@@ -7,7 +7,10 @@ import socket
 
 
 def notify(*lines: str) -> None:
-    """Sends `READY=1`, `WATCHDOG=1`, `STATUS=...`; does nothing where nobody listens."""
+    """Sends lines like `READY=1` or `WATCHDOG=1`; does nothing if systemd did not start us.
+
+    Raises OSError if systemd's socket cannot be reached.
+    """
     path = os.environ.get("NOTIFY_SOCKET")
     if not path:
         return

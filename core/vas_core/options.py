@@ -1,4 +1,4 @@
-"""Options that several commands share, and what the commands get of them."""
+"""Makes options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def shared(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Returns a decorator that adds options to a command.
+    """Returns a decorator that adds `options` to a command and passes it one argument for all.
 
-    The command gets one argument `name`: what `make` returns for the values of the options, which
-    are its parameters. Options of the command itself that `make` has a parameter for are given to
-    `make` too. What `make` raises is the command's error.
+    The argument is called `name`. Its value is what `make` returns; `make` takes the options'
+    values, and those of the command's own options that it has a parameter for. An error that
+    `make` raises is the command's error.
     """
     taken = list(signature(make).parameters)
 

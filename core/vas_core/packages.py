@@ -47,7 +47,10 @@ _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 @dataclass(frozen=True)
 class Package:
-    """A row of packages.tsv: the packages to install where `probe` fails."""
+    """A row of packages.tsv: the packages of each system to install if `probe` fails.
+
+    `scope` names what needs them (a key of `_NEEDED_FOR`); packages.tsv explains the probes.
+    """
 
     probe: str
     scope: str
@@ -109,7 +112,7 @@ def _program(name: str) -> _Look:
 def running(name: str) -> Path | None:
     """Returns the first program of this name on PATH that prints its version; None if none does.
 
-    rustup's stand-in for a compiler is on PATH also where no compiler is.
+    rustup puts a stand-in for a compiler on PATH even if no compiler is installed.
     """
     for directory in os.get_exec_path():
         program = Path(directory) / name

@@ -1,4 +1,4 @@
-"""Waits for a state by polling."""
+"""Waits for a state, by asking for it again and again until a deadline."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _INTERVAL_SECONDS = 0.1
 def poll(
     look: Callable[[], Seen], wanted: Callable[[Seen], bool], timeout_seconds: float, what: str
 ) -> Seen:
-    """Calls `look` until it returns what is wanted, and returns that.
+    """Calls `look` until `wanted` is true of what it returns, and returns that.
 
-    Raises VasError with the last thing seen when that takes longer than `timeout_seconds`.
+    `what` names the wait in the message. Raises VasError, with the last value of `look`, after
+    `timeout_seconds`.
     """
     deadline = time.monotonic() + timeout_seconds
     while not wanted(seen := look()):

@@ -1,4 +1,4 @@
-"""Makes every file name that VAS uses again later, and that others can therefore foresee.
+"""Lists every file name of VAS that others can foresee, such as a lock's.
 
 Whoever may write into the directory can put a link, a FIFO or a device there first. So each name
 is opened by `vas_core.safe_open`, and a test plants each of these things at each name of `ALL`:

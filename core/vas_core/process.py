@@ -25,7 +25,7 @@ class Completed:
 
     @property
     def command(self) -> str:
-        """The command line as one would type it."""
+        """The command line, quoted for a shell."""
         return shlex.join(self.argv)
 
 

@@ -45,7 +45,10 @@ class Steps:
     @classmethod
     @contextmanager
     def show(cls, steps: Sequence[Step], learned: Path) -> Iterator[Steps]:
-        """Shows progress on stderr. `learned` is the file that keeps the steps' seconds."""
+        """Shows progress on stderr. `learned` is the file that keeps the steps' seconds.
+
+        Raises OSError if that file cannot be written at the end.
+        """
         display = cls(steps, learned, Console(file=sys.stderr, highlight=False))
         yield display
         learned.parent.mkdir(parents=True, exist_ok=True)

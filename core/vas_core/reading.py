@@ -1,7 +1,7 @@
-"""Reads files that somebody else wrote, with a bound: a user's file, and a tree that was captured.
+"""Reads files that somebody else wrote, up to a size: a user's file, or one of a captured tree.
 
-A captured tree is read as if it were `/`: an absolute link starts at its top, and `..` does not
-lead above it. So no link leads out of the tree, to a device or to another file of this machine.
+A captured tree is a copy of another machine's files, read as if it were `/`: an absolute link
+starts at its top, and `..` does not lead above it. So no link leads to anything of this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LeadsOut(FileNotFoundError):
-    """A link of a captured tree leads out of the tree, where nobody may follow it."""
+    """A link of a captured tree leads out of the tree, and is not followed."""
 
 
 def read_limited(path: Path, most_bytes: int) -> bytes:
@@ -36,7 +36,7 @@ def read_limited(path: Path, most_bytes: int) -> bytes:
 
 
 def read_end(path: Path, most_bytes: int) -> bytes:
-    """Returns the last bytes of a file of any length, as of a log that a guest writes.
+    """Returns the last `most_bytes` of a file (all of a shorter one), such as a guest's log.
 
     Raises BadInput for a device, OSError where it cannot be read.
     """
@@ -88,7 +88,10 @@ def read_inside(top: Path, relative: str, most_bytes: int) -> bytes:
 
 
 def names_inside(top: Path, relative: str) -> list[str]:
-    """Returns what is in a directory of a captured tree, sorted. Raises as `read_inside` does."""
+    """Returns the names in a directory of a captured tree, sorted.
+
+    Raises BadInput for links in a circle, OSError as open() does.
+    """
     place = open_place(top, relative)
     try:
         descriptor = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -101,7 +104,10 @@ def names_inside(top: Path, relative: str) -> list[str]:
 
 
 def link_inside(top: Path, relative: str) -> Path | None:
-    """Returns where a link of a captured tree points; None if it is not a link or not there."""
+    """Returns the target of a link in a captured tree; None if it is not a link or not there.
+
+    Raises BadInput for links in a circle above it, OSError as open() does.
+    """
     parent, _, name = relative.rpartition("/")
     try:
         place = open_place(top, parent)
@@ -132,8 +138,8 @@ def _refuse_larger(path: Path, size: int, most_bytes: int) -> None:
 def open_place(top: Path, relative: str, *, within: bool = False) -> int:
     """Returns an O_PATH descriptor of what a path leads to in a captured tree; reads nothing.
 
-    An absolute link starts at the top, and `..` does not lead above it; `within`: both raise
-    LeadsOut instead, as the kernel would leave the tree there.
+    An absolute link starts at the top, and `..` does not lead above it. With `within` both raise
+    LeadsOut: the kernel, which opens the path later, would leave the tree there.
     Raises BadInput for links in a circle, OSError as open() does.
     """
     stack = [os.open(top, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)]

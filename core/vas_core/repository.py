@@ -1,4 +1,4 @@
-"""The clone that VAS runs from, and the folders below it."""
+"""Names the folder that VAS runs from (its clone), and the folders of labs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Root:
 
     @property
     def is_live(self) -> bool:
-        """Tells whether this is the machine's own `/`."""
+        """Returns whether this is the machine's own `/`."""
         return self.directory == Path("/")
 
     def read(self, relative: str) -> str | None:
@@ -50,7 +50,10 @@ class Root:
         return content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
-        """Returns the sorted names in a directory; none if there is no such directory."""
+        """Returns the sorted names in a directory; none if there is no such directory.
+
+        Raises BadInput for links in a circle in a captured tree, other OSErrors as open() does.
+        """
         path = self.path(relative)
         try:
             if not self.is_live:
@@ -60,7 +63,10 @@ class Root:
             return []
 
     def link(self, relative: str) -> Path | None:
-        """Returns the target of a symbolic link; None if the path is not a link."""
+        """Returns the target of a symbolic link; None if the path is not a link or not there.
+
+        Raises BadInput for links in a circle in a captured tree, OSError as open() does.
+        """
         path = self.path(relative)
         if not self.is_live:
             return link_inside(self.directory, relative)

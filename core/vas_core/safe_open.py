@@ -31,9 +31,9 @@ _KINDS = {
 
 
 class Planted(VasError):
-    """A file name of ours holds something that VAS did not put there; `where` is the path.
+    """A file name of VAS leads to something that VAS did not put there; `where` is the path.
 
-    Nothing was touched.
+    It was not touched.
     """
 
 
@@ -104,9 +104,10 @@ def open_own_directory(path: Path, *, dir_fd: int | None = None) -> int:
 def read_own(
     path: Path, most_bytes: int, *, dir_fd: int | None = None, also_of: tuple[int, ...] | None = ()
 ) -> bytes:
-    """Returns the content of a file that `open_own` opens.
+    """Returns the content of a regular file of this user under a foreseeable name.
 
-    Raises VasError if it is longer than `most_bytes`, and as `open_own` does.
+    `dir_fd` and `also_of` are those of `open_own`. Raises VasError if it is longer than
+    `most_bytes`, Planted and OSError as `open_own` does.
     """
     descriptor = open_own(path, os.O_RDONLY, dir_fd=dir_fd, also_of=also_of)
     with os.fdopen(descriptor, "rb") as stream:
@@ -117,9 +118,9 @@ def read_own(
 
 
 def unlink_file(path: Path) -> None:
-    """Removes a name that `open_own` uses, if it exists; of a link only the link itself.
+    """Removes a file with a foreseeable name, if it exists; of a link only the link itself.
 
-    Raises Planted for a directory.
+    Raises Planted for a directory, OSError as unlink does.
     """
     try:
         path.unlink(missing_ok=True)

@@ -45,7 +45,8 @@ def debian_packages(status: str) -> Iterator[SbomComponent]:
 
 
 def manifest_packages(manifest: str) -> Iterator[SbomComponent]:
-    """Yields the packages of a manifest that mkosi wrote (JSON)."""
+    """Yields the packages of a manifest that mkosi wrote (JSON). Raises ValueError for other
+    text."""
     for package in json.loads(manifest)["packages"]:
         words = (package[key] for key in ("type", "name", "version", "architecture"))
         yield SbomComponent(*words)
@@ -63,9 +64,10 @@ def file_components(names: Iterable[str]) -> Iterator[SbomComponent]:
 def bill(
     components: Iterable[SbomComponent], *, subject: str, subject_type: str, distribution: str = ""
 ) -> dict[str, Any]:
-    """Returns the bill of materials of `subject`; equal components give equal bills.
+    """Returns the bill of materials of `subject` as CycloneDX; equal components give equal bills.
 
-    `subject_type` is CycloneDX's (`operating-system`, `file`), `distribution` as in `purl`.
+    `subject_type` is CycloneDX's (`operating-system`, `file`). `distribution` (`debian`, `rocky`)
+    is the vendor of deb and rpm packages.
     """
     found = sorted(set(components))
     purls = [component.purl(distribution) for component in found]

@@ -14,7 +14,10 @@ _LABEL = "cidata"
 
 
 def write_seed(path: Path, files: Mapping[str, str]) -> None:
-    """Writes the CD for its owner alone: `user-data`, `meta-data`, perhaps `network-config`."""
+    """Writes the CD, readable by its owner alone, with `files` (name -> text). Raises OSError.
+
+    cloud-init reads `user-data`, `meta-data` and, if it is there, `network-config`.
+    """
     disc = PyCdlib()
     disc.new(interchange_level=3, vol_ident=_LABEL, rock_ridge="1.09", joliet=3)
     for number, (name, text) in enumerate(sorted(files.items())):
@@ -33,7 +36,7 @@ def write_seed(path: Path, files: Mapping[str, str]) -> None:
 
 
 def read_seed(path: Path) -> dict[str, str]:
-    """Returns the files of a CD that `write_seed` wrote."""
+    """Returns the files (name -> text) of a CD that `write_seed` wrote."""
     disc = PyCdlib()
     disc.open(str(path))
     try:

@@ -9,7 +9,10 @@ from collections.abc import Callable
 
 
 class Signals:
-    """Notes signals, and wakes the selector; its registered data is a callable."""
+    """Notes signals and wakes the selector; the data it registers there is a callable to run.
+
+    `stop` becomes true at SIGTERM or SIGINT.
+    """
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self.stop = False
@@ -23,7 +26,7 @@ class Signals:
         signal.signal(signal.SIGHUP, self._on_reload)
 
     def take_reload(self) -> bool:
-        """Returns whether SIGHUP came since the last call."""
+        """Returns whether SIGHUP came since the last call of this method."""
         asked, self._reload = self._reload, False
         return asked
 

@@ -29,7 +29,7 @@ def parse_size(text: str) -> int:
 
 
 def format_size(size_bytes: int) -> str:
-    """Returns the shortest exact form of a size, or one with one decimal: 67108864 -> `64 MiB`."""
+    """Returns a size in its largest binary unit, with at most one decimal: `64 MiB`, `1.5 GiB`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024:

@@ -20,7 +20,10 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(word: str, known: Iterable[str], what: str) -> str:
-    """Returns `did you mean X?`, or the first 20 known names."""
+    """Returns the hint `did you mean X?`, or without a close name one with the first 20 known.
+
+    `what` names the kind of thing in the hint.
+    """
     names = list(known)
     close = closest(word, names)
     if close:

@@ -1,4 +1,4 @@
-"""Tables for a terminal and for a pipe."""
+"""Prints tables: fitted to a terminal's width, or one line per row into a pipe."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _GAP = "  "
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Prints a table on stdout. Columns whose cells are all numbers are right-aligned.
 
-    On a terminal that is too narrow for it the widest cells take several lines; where words would
-    be cut, rows and columns change places, or each row is its first cell, and below it titles with
-    values. Elsewhere a row is one line. No line ends in blanks.
+    On a terminal that is too narrow for it the widest cells take several lines. Where that would
+    cut words, rows and columns change places, or each row is its first cell with lines
+    `TITLE VALUE` below. In a pipe a row is one line. No line ends in blanks.
     """
     print_lines(table_lines(columns, rows, terminal_width()))
 
@@ -32,7 +32,7 @@ def terminal_width() -> int | None:
 
 
 def print_lines(lines: Iterable[tuple[str, bool]]) -> None:
-    """Prints lines on stdout; those of a head are bold."""
+    """Prints lines on stdout. Each comes with whether it is a heading, which is printed bold."""
     for text, is_head in lines:
         click.echo(click.style(text, bold=True) if is_head else text)
 
@@ -40,9 +40,9 @@ def print_lines(lines: Iterable[tuple[str, bool]]) -> None:
 def table_lines(
     columns: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields the lines of a table, and whether each is one of its head.
+    """Yields each line of a table, and whether it is a heading.
 
-    `width` is the number of columns of the terminal; None for lines as long as they are.
+    `width` is the number of columns of the terminal; None for lines of any length.
     """
     cells = [[shown(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]

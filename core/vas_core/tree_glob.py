@@ -1,8 +1,8 @@
 """Finds the paths in a captured tree that match a pattern, with bounds and within the tree.
 
-A path that is returned is opened by its caller as any other path is. So, unlike `reading.py`, which
-follows a link as a machine with the tree as its `/` would, this follows a link only if the kernel
-stays within the tree as well: a link that is absolute, or leads above the top, matches nothing.
+A caller opens the paths that it gets without further checks. So a link that is absolute, or leads
+above the tree's top, matches nothing: the kernel would follow it out of the tree. (`reading.py`
+follows such links itself, as if the tree were `/`.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def glob_inside(top: Path, pattern: str) -> list[Path]:
 
     `**` follows no link; a wildcard also matches a link that leads to nothing within the tree.
     Raises BadInput for links in a circle, for more than MOST_ENTRIES entries to look at and for
-    more than MOST_LEVELS levels of directories.
+    more than MOST_LEVELS levels of directories; OSError where the tree cannot be read.
     """
     search = _Search(top, pattern)
     found = [""]

@@ -1,4 +1,4 @@
-"""Calls libvirt by `virsh`, as libvirt's Python library has no wheels."""
+"""Calls libvirt through the program `virsh`, as libvirt's Python library has no wheels."""
 
 from __future__ import annotations
 

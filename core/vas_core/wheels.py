@@ -17,7 +17,7 @@ def gather_wheels(directory: Path, python: str) -> list[Path]:
     """Writes VAS and its libraries as wheels for a Python of that version (`3.11`).
 
     The libraries come from the package index; one whose SHA-256 is not the lock's is refused.
-    Returns all wheels in `directory`, sorted. Raises VasError when pip fails.
+    Returns all wheels in `directory`, sorted. Raises VasError if pip fails.
     """
     pip = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "-q")
     words = ["--only-binary=:all:", "--python-version", python, "--dest", str(directory)]

@@ -13,7 +13,7 @@ class _Refused(Exception):
 
 
 def parse_xml(content: str | bytes, *, where: str) -> Element:
-    """Returns the root element. A DOCTYPE may stand there and is not read.
+    """Returns the root element of an XML text; ignores a DOCTYPE. `where` names it in messages.
 
     Raises BadInput for a text that is not XML, and for a declared entity: a few lines of them can
     grow to gigabytes, or name a file of this machine.

@@ -1,6 +1,6 @@
-"""Renders the results of checks as one self-contained HTML page: the kit of all rooms that check.
+"""Renders the results of checks as one self-contained HTML page.
 
-`vas accept` and the playbook verify.yml fill it; the words of a status are theirs.
+`vas accept` and the playbook verify.yml fill it; each has its own words for a status.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ Tone = Literal["good", "bad", "open"]
 
 @dataclass(frozen=True)
 class ChecklistRow:
-    """The result of one check: its names, its status, and the lines that a reader gets."""
+    """The result of one check: its cells (names), its status, and lines that explain it.
+
+    `tone` is the status as a colour: good, bad, or open (not decided).
+    """
 
     cells: tuple[str, ...]
     status: str
@@ -26,7 +29,10 @@ class ChecklistRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ChecklistPage:
-    """A page of results. `columns` name the cells of the rows; `facts` stand before them."""
+    """A page of results. `columns` name the cells of the rows; `counts` are (status, rows with it).
+
+    `facts` are (name, value) pairs of the site, printed before the rows.
+    """
 
     title: str
     heading: str
@@ -37,7 +43,7 @@ class ChecklistPage:
     facts: Sequence[tuple[str, str]] = ()
 
     def html(self) -> str:
-        """Returns the page, which asks for nothing outside itself; failed checks come first."""
+        """Returns the page as HTML that loads no other file; rows of tone `bad` come first."""
         environment = Environment(
             loader=PackageLoader("vas_core.checklist", ""),
             autoescape=True,

@@ -1,4 +1,4 @@
-"""Man pages (section 1), made from what the commands say of themselves."""
+"""Makes man pages (section 1) from the help texts of the commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from vas_core.files import write_atomically
 
 
 def write_man_pages(root: click.Command, name: str, version: str, directory: Path) -> list[Path]:
-    """Writes a page for a command and for each one below it; returns the files, by name."""
+    """Writes a man page for a command and for each subcommand; returns the files, sorted.
+
+    Makes `directory` if it is missing. Raises OSError if a file cannot be written.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for context in _contexts(root, name, None):

@@ -25,10 +25,10 @@ _INDEX = "docs/README.md"
 
 
 def build_site(repository: Path, program: Path, build: Path, site: Path) -> list[Path]:
-    """Builds the site from the pages of a clone; returns its pages.
+    """Builds the site in the directory `site` from the pages of a clone; returns its HTML files.
 
-    `program` is mkdocs', `build` a directory for what is in between. Raises NotHere outside of a
-    clone or without mkdocs, VasError if a link is dead.
+    `program` is mkdocs, `build` a directory for temporary files. Raises NotHere outside of a clone
+    or without mkdocs, VasError if a link is dead.
     """
     if not (repository / _INDEX).exists():
         raise NotHere("no documents here", where=str(repository), hint="run ./vas docs in a clone")
@@ -62,7 +62,7 @@ def navigation(index: str) -> list[dict[str, Any]]:
 def spaced(page: str) -> str:
     """Returns a page with a blank line before each list and table that follows a paragraph.
 
-    GitHub needs none, Python's Markdown does.
+    Python's Markdown needs that line; GitHub does not.
     """
     lines: list[str] = []
     fenced = False

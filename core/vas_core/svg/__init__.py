@@ -1,4 +1,4 @@
-"""Draws pictures as SVG, and writes them as SVG, PNG or HTML files: the one kit of all rooms.
+"""Draws pictures as SVG, and writes them as SVG, PNG or HTML files.
 
 `drawing` has the shapes, `theme` the colours, `text` the widths of texts, `scale` the axes and
 `picture` the files.

@@ -17,9 +17,9 @@ FONT = "DejaVu Sans, Verdana, sans-serif"
 
 
 class Svg:
-    """A drawing that grows downwards: whoever draws last sets `height`.
+    """A drawing in pixels. Its drawer sets `height` at the end, when it is known.
 
-    `theme` has the classes that a shape can name as its colour; any other colour is taken as it is.
+    A shape's colour is a class of `theme`, or any colour of SVG.
     """
 
     def __init__(self, width: float, theme: Theme = THEME) -> None:
@@ -73,7 +73,7 @@ class Svg:
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: object) -> Iterator[None]:
-        """Groups the shapes drawn in the context; a reader who points at them sees `title`."""
+        """Groups the shapes drawn within `with`; a reader who points at them sees `title`."""
         self._parts.append(f"<g{_attributes(attributes)}>")
         if title is not None:
             self._parts.append(f"<title>{escape(shown(title, keep=chr(10)))}</title>")
@@ -81,7 +81,7 @@ class Svg:
         self._parts.append("</g>")
 
     def document(self, title: str, *, description: str = "", dark: bool = True) -> str:
-        """Returns the whole picture; with `dark` it follows the reader's screen.
+        """Returns the whole picture as SVG; with `dark` its colours follow the reader's screen.
 
         `description` is read aloud to readers who cannot see it.
         """

@@ -1,4 +1,4 @@
-"""Writes a picture as the kind that its file's name says: SVG, PNG, or HTML with tool tips."""
+"""Writes a picture as SVG, PNG, or HTML with tool tips, by the end of its file's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = (".svg", ".png", ".html")
 
 
 def check_name(path: Path) -> None:
-    """Raises BadInput if the file's name does not say a kind of picture."""
+    """Raises BadInput if the file's name does not end in .svg, .png or .html."""
     if path.suffix.lower() not in _KINDS:
         raise BadInput(
             "is not a name of a picture", where=str(path), hint="use .svg, .png or .html"
@@ -25,7 +25,10 @@ def check_name(path: Path) -> None:
 
 
 def write_picture(svg: Svg, path: Path, title: str) -> None:
-    """Writes the kind of picture that the file's name says. Raises BadInput for another name."""
+    """Writes a picture as SVG, PNG or HTML, by the end of the file's name.
+
+    Raises BadInput for any other name, OSError if the file cannot be written.
+    """
     check_name(path)
     kind = path.suffix.lower()
     if kind == ".svg":
@@ -37,17 +40,20 @@ def write_picture(svg: Svg, path: Path, title: str) -> None:
 
 
 def png(svg: Svg, title: str) -> bytes:
-    """Renders a picture in light colours, at twice the size."""
+    """Returns a picture as PNG, in light colours, with two pixels for each of the drawing's."""
     return rendered(svg.document(title, dark=False))
 
 
 def rendered(document: str) -> bytes:
-    """Renders an SVG document as PNG, at twice the size, with the fonts of this machine."""
+    """Returns an SVG document as PNG at twice its size, drawn with the fonts of this machine."""
     return bytes(resvg_py.svg_to_bytes(svg_string=document, zoom=_PNG_ZOOM))
 
 
 def html(svg: Svg, title: str) -> str:
-    """Returns a page with the picture and all it needs: no network, light or dark as the screen."""
+    """Returns an HTML page that holds the picture and loads no other file.
+
+    Its colours are light or dark as the reader's screen is.
+    """
     template = files(__package__).joinpath("page.html.j2").read_text()
     environment = jinja2.Environment(autoescape=True)
     return environment.from_string(template).render(title=title, svg=svg.document(title))

@@ -1,4 +1,4 @@
-"""Axes: values to pixels, and the round values that an axis shows."""
+"""Scales of axes: maps values to pixels, and picks the round values that an axis shows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def from_zero(highest: float, start: float, end: float, *, whole: bool = False) 
 
 
 def round_up(value: float, steps: tuple[float, ...] = (1, 2, 5, 10)) -> float:
-    """Returns the next of `steps` times a power of ten; 1 for a value that is not positive."""
+    """Returns the smallest number of `steps` times a power of ten that is at least `value`.
+
+    Returns 1 for a value that is not positive.
+    """
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -47,7 +50,7 @@ def round_up(value: float, steps: tuple[float, ...] = (1, 2, 5, 10)) -> float:
 
 
 def number_text(value: float) -> str:
-    """Formats a number with three significant digits, without an exponent if readable so."""
+    """Returns a number with three significant digits, without an exponent where it is readable."""
     if value and (abs(value) >= 1e7 or abs(value) < 1e-3):
         return f"{value:.3g}"
     digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
