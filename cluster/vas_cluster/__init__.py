@@ -1,4 +1,4 @@
-"""The PM-to-VM map: the one description of a site."""
+"""The map of the site (cluster.yaml): which VM belongs to which storage server."""
 
 from vas_cluster.loading import default_path, load_cluster, load_site, parse_cluster
 from vas_cluster.model import Cluster, Flock, Guest, Host, Queue

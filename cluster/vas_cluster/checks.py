@@ -9,7 +9,7 @@ from vas_core.root import Root
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Yields the finding whether this machine can host a guest."""
+    """Yields one finding: whether this machine has KVM, to host a guest."""
     there = root.path("dev/kvm").exists()
     yield DoctorFinding(
         name="KVM",

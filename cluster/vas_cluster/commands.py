@@ -62,11 +62,11 @@ def check(files: tuple[Path, ...], as_json: bool) -> int:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write them, with --hadoop, into this directory instead: one file for each that Hadoop"
-    " reads, none of which may exist.",
+    help="Directory to write the properties of --hadoop into, in one file for each that Hadoop"
+    " reads; none of these files may exist.",
 )
 def show(file: Path, as_json: bool, hadoop: bool, out: Path | None) -> None:
-    """Show who serves which OSTs, and the VM beside them.
+    """Show each server's OSTs, partner and VMs.
 
     \b
     Examples: vas cluster show
@@ -74,7 +74,8 @@ def show(file: Path, as_json: bool, hadoop: bool, out: Path | None) -> None:
               vas cluster show --hadoop > vas-site.xml
               vas cluster show --hadoop --out hadoop-conf
     \f
-    Raises BadInput for --out without --hadoop, and for a file that is there already.
+    Raises BadInput for --out without --hadoop, for a wrong map, and for a file that is there
+    already.
     """
     found = load_cluster(file)
     if out and not hadoop:

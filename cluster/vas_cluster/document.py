@@ -1,4 +1,4 @@
-"""YAML 1.2 (core schema) into plain values, refusing what YAML lets slip.
+"""Reads YAML 1.2 (core schema) into plain values, and refuses what YAML lets slip.
 
 PyYAML's own constructor follows YAML 1.1, where an unquoted MAC address is a base-60
 number and `no` is false, and where the second of two equal keys silently wins. Only its
@@ -28,8 +28,10 @@ _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 
 
 def parse_document(text: str) -> tuple[Any, list[KeyProblem]]:
-    """Returns the value of a YAML document and its problems of form; the value is None if it has
-    any."""
+    """Returns the value of a YAML document and its problems of form.
+
+    The value is None if there are problems.
+    """
     try:
         if _is_too_deep(text):
             return None, [KeyProblem((), "nested too deeply", "start from one of the examples")]
@@ -82,7 +84,7 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read_text(path: Path) -> tuple[str, list[KeyProblem]]:
-    """Returns the file's text, and the problems that kept it from being read."""
+    """Returns the file's text and no problems; or an empty text and why it cannot be read."""
     try:
         return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Derives the Hadoop configuration that points YARN at VAS from a site's map.
 
-Sizes, timeouts and JVM flags are a cluster's own business; only what follows from the map stands
-here. The keys are documented in docs/configuration.md.
+Only what follows from the map stands here: sizes, timeouts and JVM flags are for each site to
+choose. The keys are documented in docs/configuration.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _QUEUES_HAVE_USERS = {
 
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
-    """Returns Hadoop's properties, for core-site, yarn-site and capacity-scheduler together."""
+    """Returns all of Hadoop's properties that follow from the map, key -> value.
+
+    `cluster_file` is the map's path on the machines that run Hadoop.
+    """
     queues = {queue.name: queue for queue in cluster.yarn.queues}
     properties = {
         "fs.defaultFS": "lustre:///",
@@ -70,7 +73,7 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
 
 
 def by_file(properties: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Returns the properties by the file that Hadoop's daemons read them from."""
+    """Returns file name (`yarn-site.xml`) -> its properties. Every file is there, even if empty."""
     files: dict[str, dict[str, str]] = {name: {} for name in (*_FILES, "core-site.xml")}
     for key, value in properties.items():
         name = next((n for n, prefixes in _FILES.items() if key.startswith(prefixes)), None)

@@ -24,7 +24,7 @@ def default_path() -> Path:
 def load_site(hint: str) -> Cluster:
     """Returns the map at its default place.
 
-    Raises BadInput with the hint where there is none, DocumentProblems if it is wrong.
+    Raises BadInput with `hint` if there is none, DocumentProblems if it is wrong.
     """
     path = default_path()
     if not path.exists():

@@ -163,9 +163,9 @@ class Host(_Mapping):
     )
 
     def guest_for(self, ost: int) -> Guest | None:
-        """Returns the guest that maps of an OST's stripes run in: a host's guests share its OSTs.
+        """Returns the guest in which maps that read an OST's stripes run.
 
-        None if the host has no guests.
+        A host's guests share its OSTs in turn. Returns None if the host has no guests.
         """
         return self.guests[ost % len(self.guests)] if self.guests else None
 
@@ -254,7 +254,7 @@ class Cluster(_Mapping):
         return [guest for host in self.hosts for guest in host.guests]
 
     def name_of(self, called: str) -> str:
-        """Returns the map's name of a host or guest, given with its domain or without.
+        """Returns the map's name for a host or guest, called with its domain or without it.
 
         Returns `called` itself where the map has no such name, or more than one.
         """

@@ -1,4 +1,4 @@
-"""The JSON Schema of `cluster.yaml`, generated from the models."""
+"""Makes the JSON Schema of `cluster.yaml` from the models."""
 
 from __future__ import annotations
 

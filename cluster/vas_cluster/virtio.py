@@ -1,8 +1,8 @@
 """Derives the addresses on a host-only virtio bridge from a site's map.
 
 They are the same on every host, as no packet leaves the bridge. The host has the first address of
-the network, its guests follow in the map's order. Service addresses stay on the data fabric; these
-are next hops alone.
+the network, its guests follow in the map's order. Services keep their addresses on the data fabric;
+a bridge address is only the next hop of a route.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ Interface = IPv4Interface | IPv6Interface
 
 
 def host_interface(version: int = 4) -> Interface:
-    """Returns the host's address on its bridge, with the network's prefix, for IP version 4 or
-    6."""
+    """Returns the host's address on its bridge with the network's prefix; `version` is 4 or 6."""
     return ip_interface(_FIRST[version])
 
 

@@ -19,9 +19,9 @@ _MDT_INSTANCE = re.compile(r"MDT[0-9a-f]{4}")
 
 @dataclass
 class SeenServer:
-    """A storage server as a client knows it: its NID now, the OSTs behind it, and other NIDs.
+    """A storage server as a client knows it: the NID in use now, and the indices of its OSTs.
 
-    `failover_nids` are those of servers that may take its OSTs over.
+    `failover_nids` are the NIDs of servers that may take its OSTs over.
     """
 
     nid: str
@@ -41,9 +41,10 @@ class SeenClient:
 
 
 def read_client(root: Root, mount: str | None = None) -> SeenClient:
-    """Reads the client of a mount point, or of the only one that is mounted.
+    """Reads the Lustre client at a mount point; None is the only one that is mounted.
 
-    Raises BadInput where Lustre is not mounted there, or is mounted more than once.
+    `failover_nids` stay empty if this user may not read them. Raises BadInput if Lustre is not
+    mounted there, or if several mounts fit; OSError if a file of the client cannot be read.
     """
     mounted = [m for m in _mounted(root) if mount in (None, m[1])]
     if len(mounted) != 1:

@@ -38,15 +38,16 @@ _ANSWER_SECONDS = 20.0
 def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
     """Draft a map from this machine's mounted Lustre, and from its servers.
 
-    Reads only. A line `# FILL IN` is what could not be seen; a check of the draft follows, a line
-    for each problem. Run it as root: the partners of a failover pair are known to root alone.
+    It only reads. A line `# FILL IN` stands for a value that could not be read. Problems of the
+    draft are printed after it, one per line. Run it as root: only root may read who takes over a
+    server's OSTs.
 
     \b
     Examples: vas cluster discover
               vas cluster discover --reach 'ssh root@{node}' --out site.yaml
     \f
-    Returns 0 for a draft that is a map already, 3 for one with lines to fill in. Raises BadInput
-    without a mount, for a --reach without {node}, and for a file that is there already.
+    Returns 0 if the draft is a valid map, 3 if lines are to be filled in. Raises BadInput if Lustre
+    is not mounted, for a --reach without {node}, and if the file of --out exists.
     """
     if reach is not None and _NODE not in reach:
         raise BadInput(f"{reach!r} has no {_NODE}", where="--reach", hint="'ssh root@{node}'")

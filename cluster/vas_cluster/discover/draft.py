@@ -1,4 +1,4 @@
-"""Writes a cluster map as a text with comments, of what was seen. Pure."""
+"""Writes the draft of a cluster map, with comments, from what client and servers told. Pure."""
 
 from __future__ import annotations
 

@@ -20,9 +20,10 @@ _MEMORY = re.compile(r"MemTotal:\s+([0-9]+) kB")
 
 @dataclass(frozen=True)
 class SeenMachine:
-    """The answers of a storage server. None and empty: it could not be read; `unseen` says why.
+    """The answers of a storage server. None or empty: it could not be read; `unseen` says why.
 
-    `most_vfs` is how many virtual functions the adapter can have; 0 for one without SR-IOV.
+    `interface` is the adapter with the server's data address, `most_vfs` the number of virtual
+    functions that it can have, `devices` are the block devices of the server's OSTs.
     """
 
     name: str | None = None
@@ -35,7 +36,10 @@ class SeenMachine:
 
 
 def ask_server(ask: Ask, address: str, fsname: str) -> SeenMachine:
-    """Returns what a server answers; what it does not is a line of `unseen`."""
+    """Asks a server through `ask`; each question that fails is a line of `unseen`.
+
+    `address` is the server's on the data fabric; devices of other file systems are left out.
+    """
     unseen: list[str] = []
 
     def told(what: str, *argv: str) -> str:
@@ -72,7 +76,8 @@ def _number(text: str) -> int | None:
 def interface_of(text: str, address: str) -> str | None:
     """Returns the interface that has an address, from `ip -json address`.
 
-    None without one, for a name that the kernel gives no interface, and for another document.
+    Returns None if no interface has it, if its name is not one that the kernel allows, and if the
+    text is not such a document.
     """
     try:
         links = json.loads(text or "[]")
