@@ -1,7 +1,6 @@
-"""Takes a web server's answer apart, whatever it holds.
+"""Reads values out of a web server's JSON answer, and trusts none of it.
 
-An answer is JSON, and no more is known of it: what a history server tells comes from files that a
-job's own application master wrote.
+A history server passes on files that a job's own application master wrote.
 """
 
 from __future__ import annotations

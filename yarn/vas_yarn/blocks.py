@@ -1,4 +1,4 @@
-"""Finds the block by which MapReduce asks for a split, as the job's file system answered."""
+"""Finds the block that holds a split's start: by its owner MapReduce asked YARN for a node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _SMALLEST = ("vas.lustre.min-block-size", "16m")
 
 
 class Blocks:
-    """Finds owners for one job. `properties` are the job's, property -> value."""
+    """Finds the owners of one job's splits. `properties` are the job's, property -> value.
+
+    Raises BadInput for a block size in them that is not a size.
+    """
 
     def __init__(
         self, cluster: Cluster, properties: Mapping[str, str], reader: LayoutReader
@@ -32,9 +35,10 @@ class Blocks:
         self._smallest = parse_size(properties.get(*_SMALLEST))
 
     def of(self, split: Split) -> tuple[list[OwnedSpan], OwnedSpan | None]:
-        """Returns the bytes of a split that each OST has, and the owner of the block at its start.
+        """Returns an owned span for each OST's bytes of a split, and the block at its start.
 
-        Raises VasError for a file that is gone or whose layout cannot be read.
+        The block is None if the file has none there. Raises VasError for a file that is gone or
+        whose layout cannot be read.
         """
         path = self._mount / split.path.lstrip("/")
         if ".." in path.parts:  # a path of Hadoop has none; a job's log may hold anything

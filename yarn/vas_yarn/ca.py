@@ -1,4 +1,4 @@
-"""The option of commands that read web interfaces over HTTPS."""
+"""Defines --ca, the option of commands that read web interfaces over HTTPS."""
 
 from __future__ import annotations
 

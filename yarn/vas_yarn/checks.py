@@ -1,4 +1,4 @@
-"""Checks for `vas doctor`: which parts of VAS are in force for jobs from this machine."""
+"""Checks, for `vas doctor`, which parts of VAS are switched on for jobs from this machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _CLASS_PATH = re.compile(r'^-cp "([^"]+)"$', re.MULTILINE)
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Yields a finding for the Hadoop configuration, and one for each part that it can switch."""
+    """Yields a finding for the Hadoop configuration, and for each part of VAS that it can switch.
+
+    Raises BadInput for a site file that is not Hadoop's XML.
+    """
     try:
         directory = _directory(root)
     except BadInput as nowhere:

@@ -39,7 +39,7 @@ _POLL_SECONDS = 1
 
 @click.group(cls=LazyGroup)
 def job() -> None:
-    """Check a job's jar, and ask what became of a job."""
+    """Check a job's jar, and show where a job ran."""
 
 
 job.add_command(lint_jar)

@@ -123,7 +123,10 @@ class History:
         }
 
     def maps(self, job: str) -> list[MapAttempt]:
-        """Returns the successful attempt of each map task."""
+        """Returns the successful attempt of each map task, in the order of tasks.
+
+        Raises VasError if the server does not answer.
+        """
         return [
             MapAttempt(
                 task_id=task,
@@ -137,7 +140,10 @@ class History:
         ]
 
     def reduces(self, job: str) -> list[ReduceAttempt]:
-        """Returns the successful attempt of each reduce task."""
+        """Returns the successful attempt of each reduce task, in the order of tasks.
+
+        Raises VasError if the server does not answer.
+        """
         return [
             ReduceAttempt(
                 task_id=task,
@@ -166,7 +172,8 @@ class History:
             return list(pool.map(look, done))
 
     def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
-        """Returns each attempt's split, from its log; None without a log or a file split in it."""
+        """Returns each attempt's split, read from its log; None if the log is not there or names
+        no split of a file."""
         logs = _logs(attempts)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip(attempts, pool.map(self._split, logs), strict=True))

@@ -1,4 +1,4 @@
-"""Reads members of a job's jar, with a bound."""
+"""Reads members of a job's jar, and refuses those that are too large."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ _END_64_MAGIC = b"PK\6\6"
 
 
 def read_member(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo, jar: Path) -> bytes:
-    """Returns a member's bytes; none if it is not there. Raises BadInput if there are too many."""
+    """Returns a member's bytes; empty if it is not there.
+
+    Raises BadInput for more than 4 MiB, and one of BROKEN_JAR for a damaged jar.
+    """
     try:
         with archive.open(member) as stream:
             read = stream.read(_MOST_BYTES + 1)
@@ -58,9 +61,10 @@ def read_member(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo, jar: Pa
 
 @contextmanager
 def open_jar(jar: Path) -> Iterator[zipfile.ZipFile]:
-    """Opens a jar. Raises BadInput if it is a device or its list of members too long.
+    """Opens a jar that a user named.
 
-    A file that is no jar raises one of the errors in BROKEN_JAR. Among these is BadZipFile.
+    Raises BadInput if it is a device or its list of members is too long, and one of BROKEN_JAR
+    (OSError, BadZipFile and others) if it cannot be read or is not a jar.
     """
     with os.fdopen(open_given(jar), "rb") as stream:
         _check_directory(stream, jar)

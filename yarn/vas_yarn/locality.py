@@ -1,4 +1,4 @@
-"""Judges where each map of a job ran, where its stripe lay, and why they differ. Pure."""
+"""Decides whether each map of a job ran where its stripe lay, and why not. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vas_yarn.placement_log import PlacementDecision
 
 
 class Where(StrEnum):
-    """The place of a map, by its nearness to its data."""
+    """The place of a map: on its split's VM, on that of the failover partner, or elsewhere."""
 
     LOCAL = "local"
     PARTNER = "partner"
@@ -38,7 +38,7 @@ class MapLocality:
     why: str
 
     def as_json(self) -> dict[str, object]:
-        """The row as `vas job locality --json` prints it."""
+        """Returns the row as `vas job locality --json` prints it."""
         return asdict(self)
 
 
@@ -52,10 +52,10 @@ def judge(
     *,
     warm: bool = False,
 ) -> MapLocality:
-    """Joins the facts about one map. `owned_spans` are the owners of its split, in order.
+    """Joins the facts about one map. `owned_spans` are the owned spans of its split, in order.
 
     `decisions` are those of its application, None where no log was read. `warm`: its container
-    had run another map, and waited (docs/warm.md); YARN placed that one.
+    had run another map before, for which YARN had placed it (docs/warm.md).
 
     MapReduce asks for the host of the `block` that holds the split's start, however many blocks
     the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.

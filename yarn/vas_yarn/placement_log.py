@@ -27,8 +27,8 @@ _LONGEST_LINE_CHARS = 1 << 16
 class PlacementDecision:
     """A line of the log: `host` is the guest waited for, `cause` the reason why a wait ended.
 
-    A grant has a `container` and a `locality`; other events have none. `key` tells asks of one
-    application apart: after a failure MapReduce asks for a map again, with another priority.
+    A grant has a `container` and a `locality`; for other events they are empty. `key` groups the
+    asks of one application by priority: a failed map is asked for again with another one.
     """
 
     app: str
@@ -43,7 +43,7 @@ class PlacementDecision:
 
 
 def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
-    """Returns the decisions in a log; skips lines of other loggers."""
+    """Yields the decisions in a log; skips lines of other loggers."""
     for line in lines:
         fields = _fields(line)
         if fields:
@@ -75,10 +75,10 @@ def _fields(line: str) -> dict[str, str]:
 
 
 def files_of(directory: Path, user: str, app: str) -> list[Path]:
-    """Returns an application's own files of decisions, in the order in which they were written.
+    """Returns the log files of one application of `user`, in the order in which they were written.
 
-    The ResourceManager begins another file after its restart (org.vas.scheduler.DecisionFiles). An
-    empty list: there is none, or this user may not look.
+    The ResourceManager begins another file after its restart (org.vas.scheduler.DecisionFiles).
+    Returns an empty list if there is none, or if this user may not look.
     """
     part = re.compile(re.escape(app) + r"(?:\.([0-9]{1,3}))?\.log")
     if "/" in user or user in ("", ".", ".."):
@@ -94,8 +94,8 @@ def files_of(directory: Path, user: str, app: str) -> list[Path]:
 def read(files: Iterable[Path]) -> list[PlacementDecision]:
     """Returns the decisions of several log files, in the order of files.
 
-    Raises BadInput for a missing one and for a device. A line may be longer than any of ours: it is
-    read in parts, which are passed over.
+    Lines longer than 65,536 characters are not the plugin's, and are read in parts. Raises BadInput
+    for a file that cannot be read and for a device.
     """
     found: list[PlacementDecision] = []
     for file in files:

@@ -41,7 +41,7 @@ class Doubt:
 class ResourceManagerClient:
     """Asks one ResourceManager (`http://rm:8088`) for nodes and applications.
 
-    All methods raise VasError when it does not answer, or answers something else.
+    All methods raise VasError if it does not answer, or answers something else.
     """
 
     def __init__(self, server: WebServer) -> None:
@@ -53,7 +53,8 @@ class ResourceManagerClient:
     ) -> ResourceManagerClient:
         """Returns the client of a host's name or address, over HTTP.
 
-        `hint` is the advice in the error when it does not answer.
+        `hint` is the advice in the error if it does not answer. Raises BadInput for a file `ca`
+        that is not there.
         """
         host = f"[{address}]" if ":" in address else address
         return cls.of(f"http://{host}:{port}", hint=hint, ca=ca)
@@ -74,12 +75,15 @@ class ResourceManagerClient:
         return str(self._field(f"apps/{application_id}/state", "state"))
 
     def kind(self, application_id: str) -> str:
-        """Returns the framework that an application is of: MAPREDUCE, TEZ, ... Raises VasError."""
+        """Returns an application's framework: MAPREDUCE, TEZ, ...; empty if it is not told.
+
+        Raises VasError.
+        """
         app = self._field(f"apps/{application_id}", "app")
         return AnswerPart(self._server.url, app).text("applicationType") if app else ""
 
     def kill(self, application_id: str) -> None:
-        """Asks for an application's end; it is dead when `state` returns KILLED."""
+        """Asks for an application's end, which has come when `state` is KILLED. Raises VasError."""
         self._server.put_json(f"{_CLUSTER}/apps/{application_id}/state", {"state": "KILLED"})
 
     def _field(self, path: str, key: str) -> Any:
@@ -91,7 +95,7 @@ class ResourceManagerClient:
 
 
 class ActiveResourceManager(ResourceManagerClient):
-    """The active one of a cluster's ResourceManagers, and its clock."""
+    """The one of a cluster's ResourceManagers that is active, and its clock."""
 
     def __init__(self, server: WebServer, now_ms: int) -> None:
         super().__init__(server)
@@ -100,7 +104,7 @@ class ActiveResourceManager(ResourceManagerClient):
 
     @classmethod
     def find(cls, urls: Sequence[str], ca: Path | None = None) -> ActiveResourceManager:
-        """Returns the first that reports to be active. Raises VasError when none does."""
+        """Returns the first of `urls` that reports to be active. Raises VasError if none does."""
         problems: list[str] = []
         for url in urls:
             server = WebServer(
@@ -117,10 +121,10 @@ class ActiveResourceManager(ResourceManagerClient):
         raise VasError(" / ".join(problems) or "no ResourceManager is named")
 
     def life(self, application: str) -> ApplicationLife | Doubt | None:
-        """Asks about one application; None when the ResourceManager does not know it.
+        """Returns whether an application is over; None if the ResourceManager does not know it.
 
-        Doubt when it does not answer properly about this application, although it is still active.
-        Raises VasError when it is not active any more.
+        Returns Doubt if the answer about this application makes no sense, although the
+        ResourceManager is still active. Raises VasError if it is not active any more.
         """
         try:
             document = self._server.read_json(f"{_CLUSTER}/apps/{application}").document

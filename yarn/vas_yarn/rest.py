@@ -59,7 +59,7 @@ class JsonAnswer:
 
 
 class NotKnown(VasError):
-    """The server answers that it does not know the thing asked for (404)."""
+    """The server does not know the thing that was asked for (404)."""
 
 
 @dataclass(frozen=True)

@@ -53,13 +53,16 @@ class Property:
 
 
 class JobConfiguration:
-    """Keys by their present names; a key that is not set is None."""
+    """Properties by the present names of their keys."""
 
     def __init__(self, properties: Iterable[Property]) -> None:
         self._found = {_OLD_NAMES.get(p.key, p.key): p for p in properties}
 
     def find(self, key: str) -> Property | None:
-        """Returns the key as it was written, with the references in its value resolved."""
+        """Returns the property of a key, with references in its value resolved; None if not set.
+
+        Its own `key` is as it was written, perhaps an old name.
+        """
         found = self._found.get(key)
         if found is None:
             return None
@@ -159,12 +162,13 @@ def configuration_directory() -> Path:
 
 
 def has_site_files(directory: Path) -> bool:
-    """Tells whether a directory has at least one of Hadoop's site files."""
+    """Returns whether a directory has at least one of Hadoop's site files."""
     return any((directory / name).is_file() for name in SITE_FILES)
 
 
 def machine_configuration(note: Callable[[str], None]) -> JobConfiguration:
-    """Returns this machine's site configuration; where it has none, an empty one after a note.
+    """Returns this machine's site configuration; if it has none, calls `note` and returns an
+    empty one.
 
     Raises BadInput for a file that is not Hadoop's XML.
     """

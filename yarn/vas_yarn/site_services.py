@@ -1,4 +1,4 @@
-"""Tells where a site's YARN answers and keeps its files, by its configuration and its map."""
+"""Finds the web addresses and the staging directory of a site's YARN, by configuration and map."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def staging_directory(conf: JobConfiguration, cluster: Cluster) -> Path:
 
 
 def host_and_port(address: str, host: str, port: int) -> tuple[str, int]:
-    """Splits HOST:PORT; a missing part, or an address of all interfaces, is the default's."""
+    """Splits HOST:PORT. `host` and `port` stand in for an address without a port, and `host` for
+    one of all interfaces (0.0.0.0)."""
     named, colon, number = address.rpartition(":")
     if not colon or not number.isdigit():
         return host, port

@@ -1,4 +1,4 @@
-"""Sizes and JVM flags with which a cluster of many daemons lives on one small machine.
+"""Lists the sizes and JVM flags for a cluster whose daemons all run on one small machine.
 
 A lab gives them to its daemons and jobs, and the plans of benchmarks vary them.
 """

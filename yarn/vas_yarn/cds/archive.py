@@ -1,7 +1,8 @@
 """Makes a node's class archive, and tells whether it still fits its JVM and jars.
 
 The JVM checks its own version and the jars' sizes and times itself, and goes on without an archive
-that does not fit. It does not check the archive's bytes: the digest beside it does.
+that does not fit. It does not check the archive's bytes: they are compared with a SHA-256 sum that
+is kept next to the archive.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
 class ArchiveState(Enum):
-    """The state of an archive for the jars and the JVM of this node."""
+    """The state of an archive: whether the jars and the JVM of this node can use it."""
 
     FITS = "fits"
     MISSING = "missing"
@@ -49,14 +50,15 @@ class ArchiveState(Enum):
 
 
 class ArchiveKind(Enum):
-    """The two kinds: classes by a list (any JDK), and what a training run linked (JDK 25)."""
+    """The kinds of archive: CDS has the classes of a list (any JDK), AOT those that a training run
+    linked (JDK 25 or later)."""
 
     CDS = "cds"
     AOT = "aot"
 
 
 class ArchiveRecord(BaseModel):
-    """The parts that an archive was made of, kept beside it."""
+    """A note next to an archive: the JDK, the jars and the digests of what it was made of."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -90,7 +92,10 @@ class Ingredients:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the JDK, the class list, and every jar's place, path, size and time."""
+        """A SHA-256 over the JDK, the class list, and every jar's path, size and time, in order.
+
+        Raises OSError if a jar or the class list cannot be read, BadInput as `java` does.
+        """
         # On a site all jars have one time, and a link leads to the release that they are of.
         stats = ((jar, jar.resolve(), jar.stat()) for jar in self.jars)
         lines = [f"{jar} {file} {stat.st_size} {stat.st_mtime_ns}" for jar, file, stat in stats]
@@ -101,7 +106,7 @@ class Ingredients:
 
 
 class ClassArchive:
-    """The archive in a directory, which only its owner may write: what is in it runs in tasks."""
+    """The archive in `directory`, which only its owner may write: its classes run in tasks."""
 
     def __init__(self, directory: Path, kind: ArchiveKind = ArchiveKind.CDS) -> None:
         self._directory = directory
@@ -111,7 +116,10 @@ class ClassArchive:
         self._note = directory / ("hadoop.aot.json" if aot else "hadoop.json")
 
     def state(self, wanted: Ingredients) -> ArchiveState:
-        """Tells whether the archive exists, is whole, and is made of these parts."""
+        """Returns whether the archive exists, is whole, and is made of `wanted`.
+
+        Raises OSError for a jar that is gone, BadInput for a directory that is not a JDK.
+        """
         if not self.file.exists():
             return ArchiveState.MISSING
         made = self._made()
@@ -123,7 +131,8 @@ class ClassArchive:
         """Makes the archive unless one that fits is there; returns whether it made one.
 
         Takes about 10 CPU seconds, and replaces an archive that does not fit. JVMs that map the old
-        one keep it. Raises VasError, and BadInput for a JDK that has no archive of the kind.
+        one keep it. Raises BadInput for a JDK that cannot make this kind of archive, VasError if
+        others may write the directory or the JVM fails, OSError if a file cannot be used.
         """
         if self._kind is ArchiveKind.AOT:
             check_jdk(wanted.java, wanted.java_home)
@@ -195,7 +204,8 @@ def _try(wanted: Ingredients, *flags: str) -> None:
 
 
 def write_class_list(path: Path, text: str) -> None:
-    """Writes the names of the classes that go into an archive. Raises Planted, as `open_own`."""
+    """Writes the names of the classes that go into an archive. Raises as `open_own` does: Planted,
+    OSError."""
     descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o644)
     with os.fdopen(descriptor, "w") as stream:
         stream.write(text)
@@ -229,11 +239,11 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def jvm_flags(archive: Path) -> tuple[str, ...]:
-    """Returns flags by which a JVM maps the archive, and goes on without one that does not fit.
+    """Returns the flags by which a JVM maps the archive, or starts without one that does not fit.
 
-    By default JDK 17.0.15 maps an archive at a random address and rewrites every pointer in it, a
-    tenth of a JVM's start here, and the pages are then each JVM's own. In mode 0 it is mapped at
-    the address that it was made for.
+    By default JDK 17.0.15 maps an archive at a random address and rewrites every pointer in it.
+    That takes a tenth of a JVM's start, and no two JVMs share the pages. The flags let it map the
+    archive at the address that it was made for.
     """
     in_place = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
     if archive.suffix == ".aot":
@@ -245,11 +255,11 @@ def jvm_flags(archive: Path) -> tuple[str, ...]:
 def class_path_argument(
     jars: str, directories: Sequence[Path | str], *, of_a_job: bool = True
 ) -> str:
-    """Returns the class path line of an argument file: jars by name, then directories.
+    """Returns the class path line of a JVM's argument file: `jars` first, then directories.
 
-    The JVM maps an archive only if the class path starts with the jars it was made of, and
-    YARN's own starts with the container's directory. `of_a_job` adds what a container has of
-    the job: a client must not load classes of the directory that it is started in.
+    The JVM maps an archive only if the class path starts with the jars it was made of; YARN's
+    own class path starts with the container's directory. `of_a_job` appends the job's files in
+    that directory. A client goes without: it must not load classes of its current directory.
     """
     job = _OF_THE_JOB if of_a_job else ()
     return f'-cp "{":".join((jars, *map(str, directories), *job))}"'

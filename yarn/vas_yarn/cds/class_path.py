@@ -1,4 +1,4 @@
-"""Turns a class path into what an archive needs: jars by name, then directories."""
+"""Splits a class path into its jars and its directories, as a class archive needs them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ClassPath:
 
     @classmethod
     def of(cls, text: str) -> ClassPath:
-        """Reads `a.jar:dir/*:conf`: `dir/*` is its jars by name; missing entries are left out.
+        """Reads a class path like `a.jar:dir/*:conf`; leaves missing entries out.
 
-        Raises BadInput without any jar.
+        `dir/*` stands for the directory's jars, sorted by name. Raises BadInput without any jar.
         """
         entries = [path for entry in text.split(":") if entry for path in _expanded(entry)]
         # The same jar twice would be two entries of the archive, and one of the JVM.
@@ -41,7 +41,10 @@ def _expanded(entry: str) -> list[Path]:
 
 
 def hadoop_class_path() -> str:
-    """Returns the class path that `hadoop classpath` prints. Raises NotHere without the program."""
+    """Returns the class path that `hadoop classpath` prints.
+
+    Raises NotHere if `hadoop` is not on PATH, CommandFailed if it fails.
+    """
     if shutil.which("hadoop") is None:
         raise NotHere("no program 'hadoop' on PATH", hint="put it there, or give --classpath")
     return run(("hadoop", "classpath")).stdout.strip()

@@ -107,7 +107,7 @@ def status(directory: Path, classpath: str | None, kind: str, as_json: bool) -> 
     type=click.Choice(("tasks", "client")),
     default="tasks",
     show_default=True,
-    help="JVMs that read the file: tasks' and masters', or a client's, without a job's files.",
+    help="JVMs that read the file: those of tasks and masters, or clients (without a job's files).",
 )
 def arguments(directory: Path, classpath: str | None, kind: str, user: str) -> None:
     """Print the argument file by which JVMs use the archive: flags, and the class path.

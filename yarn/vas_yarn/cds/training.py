@@ -1,7 +1,7 @@
-"""Makes the cache of JDK 25 and later, by a training run (JEP 483, 514 and 515).
+"""Makes an AOT cache of JDK 25 or later by a training run (JEP 483, 514 and 515).
 
 The run is Hadoop's WordCount with the local runner: client, map and reduce in one JVM. The cache
-has the classes that it linked, and what the JVM learned of its methods.
+has the classes that the run linked, and profiles of the methods that it ran.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIMEOUT_SECONDS = 600
 
 
 def check_jdk(version: str, home: Path) -> None:
-    """Raises BadInput for a JDK that has no such cache."""
+    """Raises BadInput for a JDK that cannot make an AOT cache: a version before 25."""
     found = re.match(r"\d+", version)
     if found is None or int(found[0]) < FIRST_JDK:
         raise BadInput(
@@ -34,7 +34,10 @@ def check_jdk(version: str, home: Path) -> None:
 
 
 def train(java: Path, jars: Sequence[Path], cache: Path) -> None:
-    """Runs WordCount and writes the cache. Raises BadInput without Hadoop's examples, VasError."""
+    """Runs WordCount on the class path `jars` and writes the file `cache`.
+
+    Raises BadInput if Hadoop's examples are not in `jars`, VasError if the run fails.
+    """
     if not any(jar.match(_EXAMPLES) for jar in jars):
         raise BadInput(
             f"no {_EXAMPLES} in the class path",

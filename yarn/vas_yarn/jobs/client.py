@@ -1,6 +1,6 @@
 """Runs a Hadoop program: starts its client, follows its applications, reports their results.
 
-It works in the same way in a lab and on a site: the command and its environment say where it runs.
+It works in the same way in a lab and on a site: the command and its environment decide where.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ _HISTORY_TIMEOUT_SECONDS = 30.0
 
 
 class Cancelled(VasError):
-    """The process that wanted the job has ended."""
+    """The process that asked for the job has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgram:
-    """A command that submits jobs, its `name` for people, its output, and its time limit.
+    """A command that submits jobs. `name` stands in messages; its output goes into the file `log`.
 
-    `env` is all of its environment; None is this process'.
+    `env` is its whole environment; None is that of this process. After `limit_seconds` it is
+    stopped; None is no limit.
     """
 
     name: str
@@ -67,11 +68,11 @@ class JobClient:
         self._submitted_at = self._client_seconds = 0.0
 
     def run(self, lifeline: int | None = None) -> JobResult:
-        """Runs the program to its end and returns its result; `cpu_seconds` of that is 0.
+        """Runs the program to its end and returns its result, in which `cpu_seconds` is 0.
 
-        `lifeline` is a descriptor: when its other end is closed, the jobs of the program are
-        killed. Raises VasError when the program or one of its jobs fails, or has not ended within
-        its limit.
+        `lifeline` is a descriptor: when its other end is closed, the program's jobs are killed
+        and Cancelled is raised. Raises VasError if the program or one of its jobs fails, or has
+        not ended within its limit; OSError if the program cannot be started.
         """
         started = time.monotonic()
         try:

@@ -1,4 +1,4 @@
-"""Reads and writes events of a job, or of a lab's start: JSON lines on stdout."""
+"""Writes and reads the events of a job or of a lab's start: one line of JSON each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 
 class Event(BaseModel):
-    """An event: `progress` and `output` any number of times, then `ready` or `failed`.
+    """An event. `progress` and `output` come any number of times, `ready` or `failed` ends them.
 
-    `output` is a line that a job printed. The text of a job's `ready` is its result as JSON.
+    The text of `output` is a line that a job printed; that of a job's `ready` is its result as
+    JSON.
     """
 
     kind: Literal["progress", "output", "ready", "failed"]
@@ -19,10 +20,11 @@ class Event(BaseModel):
 
 
 def emit(event: Event) -> None:
-    """Prints an event; it arrives at once."""
+    """Prints an event on stdout, unbuffered."""
     print(event.model_dump_json(), flush=True)
 
 
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Yields the events that arrive, until the other side closes."""
+    """Yields the event of each line as it comes. Raises ValidationError for another kind of
+    line."""
     return (Event.model_validate_json(line) for line in lines)

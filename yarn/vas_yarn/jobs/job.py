@@ -67,17 +67,17 @@ class JobResult(BaseModel):
 
     @property
     def data_local_maps(self) -> int:
-        """The maps that ran on a node of which YARN was told that it holds their split."""
+        """The number of maps that ran on a node that was named to YARN as their split's."""
         return self._of_job("DATA_LOCAL_MAPS")
 
     @property
     def rack_local_maps(self) -> int:
-        """The maps that ran on another node of such a node's rack."""
+        """The number of maps that ran on another node in the rack of their split's node."""
         return self._of_job("RACK_LOCAL_MAPS")
 
     @property
     def other_maps(self) -> int:
-        """The maps that ran anywhere else, those without a preference included."""
+        """The number of maps that ran anywhere else, or had no node named for their split."""
         return self.total_maps - self.data_local_maps - self.rack_local_maps
 
     @property
@@ -90,9 +90,10 @@ class JobResult(BaseModel):
 
 
 def program(argv: tuple[str, ...], logs: Path) -> tuple[str, ...]:
-    """Returns main class and arguments of `terasort IN OUT`, `dfsio ...` or `FILE.jar ...`.
+    """Returns the main class of `terasort IN OUT`, `dfsio ...` or `FILE.jar ...`, and its words.
 
-    What a program reports besides goes into `logs`. Raises BadInput for anything else.
+    A report that the program writes to a file goes into the directory `logs`. Raises BadInput for
+    an unknown program.
     """
     if not argv:
         raise BadInput("no program given", hint=f"one of {', '.join(PROGRAMS)}, or a jar")
@@ -112,7 +113,7 @@ def program(argv: tuple[str, ...], logs: Path) -> tuple[str, ...]:
 
 
 def add_counters(all_counters: Iterable[Counters]) -> Counters:
-    """Returns the sums of two sets of counters, counter by counter."""
+    """Returns the sums of sets of counters, counter by counter."""
     total: Counters = {}
     for counters in all_counters:
         for group, values in counters.items():

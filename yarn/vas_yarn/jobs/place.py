@@ -15,11 +15,12 @@ OnEvent = Callable[[Event], None]
 
 
 class PlaceFacts(Protocol):
-    """Facts about a place: its map, and a directory in place of /tmp."""
+    """Facts about a place where jobs run: its cluster map, and its directory for temporary
+    files."""
 
     @property
     def cluster(self) -> Cluster:
-        """The map of its site."""
+        """The cluster map of the place."""
 
     @property
     def temporary(self) -> Path:
@@ -34,12 +35,15 @@ class JobPlace(Protocol):
         """The facts about this place."""
 
     def refuse_broken(self) -> None:
-        """Raises VasError, with the fix, if anything of it is broken."""
+        """Raises VasError, with the fix, if a part of the place is broken."""
 
     def call(
         self, argv: Sequence[str], *, node: str | None = None, check: bool = True
     ) -> Completed:
-        """Runs a program to its end, on a node or wherever files of the mount can be read."""
+        """Runs a program to its end and returns its output.
+
+        It runs on `node`; None is a machine of the caller's choice where the mount can be read.
+        """
 
     def run_job(
         self,
@@ -49,4 +53,8 @@ class JobPlace(Protocol):
         jars: Sequence[Path] = (),
         on_event: OnEvent = lambda _: None,
     ) -> JobResult:
-        """Runs a program of Hadoop, named as `vas_yarn.jobs.job.program` does; `conf` wins."""
+        """Runs a program of Hadoop to its end and returns its result.
+
+        `argv` is like `terasort IN OUT` (see `vas_yarn.jobs.job.program`). `conf` has properties
+        that win over all others, `jars` go to the end of the class path.
+        """

@@ -1,4 +1,4 @@
-"""The systems that jobs are compared on, by the one list of their names, and the arms they run as.
+"""Lists the systems that are compared (stock YARN, VAS, ...), and the arms that jobs run as.
 
 The arms of `./vas demo` and `vas bench arms` differ in properties of the job: the same daemons,
 file system, data and scheduler configuration serve all of them.
@@ -33,13 +33,13 @@ System = Literal[
 SYSTEMS: dict[System, str] = {
     "yarn-hdfs": "stock YARN on HDFS, a DataNode on every node",
     "yarn-lustre": "stock YARN on Lustre, which answers no hosts, as any shared file system",
-    "yarn-lustre-hosts": "the same, and the file system answers each stripe's host",
+    "yarn-lustre-hosts": "stock YARN on Lustre, which answers each stripe's host",
     "tez": "the same jobs on Apache Tez",
     "vas-locality": "each stripe's host is answered, and VAS's placement waits for it",
-    "vas": "the same, and map output is written once to Lustre and merged from there",
+    "vas": "as vas-locality, and map output is written once to Lustre and merged from there",
     "jbs": "stock YARN on Lustre; vas-shuffled copies stock's map output from the nodes' disks",
-    "jbs-collector": "the same, and VAS's collector writes map output, to the nodes' disks",
-    "jbs-warm": "the same, and a container runs one task after another",
+    "jbs-collector": "as jbs, and VAS's collector writes map output, to the nodes' disks",
+    "jbs-warm": "as jbs-collector, and a container runs one task after another",
 }
 
 
@@ -47,8 +47,8 @@ SYSTEMS: dict[System, str] = {
 class Arm:
     """One way of running the job: arms differ in `properties` and `jars` only.
 
-    `name` is the system's in tables of arms. Another framework than MapReduce has its `jars` on
-    the class path besides, behind Hadoop's.
+    `name` stands in tables of arms. `jars` of another framework than MapReduce follow Hadoop's on
+    the class path.
     """
 
     system: System
@@ -69,19 +69,19 @@ ARMS = (
     Arm(
         "yarn-lustre-hosts",
         "real hosts",
-        "it answers each stripe's VM; YARN's scheduler as it is",
+        "the file system answers each stripe's VM; YARN's scheduler as it is",
         _PLACEMENT_OFF,
     ),
     Arm(
         "vas-locality",
         "VAS placement",
-        "it answers each stripe's VM, and the placement plugin waits for it",
+        "the file system answers each stripe's VM, and the placement plugin waits for it",
         {},
     ),
     Arm(
         "vas",
         "VAS",
-        "the same, and map output is written once to Lustre and merged from there",
+        "as VAS placement, and map output is written once to Lustre and merged from there",
         SHUFFLE,
     ),
 )
@@ -100,13 +100,13 @@ NODE_ARMS = (
     Arm(
         "jbs-collector",
         "JBS, own collector",
-        "the same, and VAS's collector writes map output, to the nodes' own disks",
+        "as JBS, and VAS's collector writes map output, to the nodes' own disks",
         _COLLECTED,
     ),
     Arm(
         "jbs-warm",
         "JBS, warm",
-        "the same, and a container runs one task after another",
+        "as JBS, own collector, and a container runs one task after another",
         # No task is placed, so a container that waits takes any map at once.
         {
             **_COLLECTED,
@@ -122,7 +122,11 @@ BASE = "real hosts"
 
 
 def hdfs_arm(root: str, block_bytes: int) -> Arm:
-    """Returns the arm of stock YARN on the HDFS whose paths begin with `root`."""
+    """Returns the arm of stock YARN on HDFS.
+
+    `root` is what HDFS' paths begin with (`hdfs://HOST:PORT`), `block_bytes` the size of its
+    blocks.
+    """
     properties = _PLACEMENT_OFF | hdfs_job_properties(root, block_bytes)
     return Arm("yarn-hdfs", "YARN-HDFS", "on HDFS", properties)
 
@@ -130,9 +134,8 @@ def hdfs_arm(root: str, block_bytes: int) -> Arm:
 def hdfs_job_properties(root: str, block_bytes: int) -> dict[str, str]:
     """Returns properties that put a job on HDFS: its staging and all paths without a scheme.
 
-    `root` is what HDFS' paths begin with, `block_bytes` the size of its blocks.
-
-    Hadoop itself writes the job's history into the cluster's default file system.
+    `root` is what HDFS' paths begin with (`hdfs://HOST:PORT`), `block_bytes` the size of its
+    blocks. The job's history stays in the cluster's default file system.
     """
     return {
         "fs.defaultFS": root,

@@ -1,4 +1,4 @@
-"""TeraGen, TeraSort and TeraValidate in a lab: the job whose arms are compared."""
+"""Runs TeraGen, TeraSort and TeraValidate in a lab, to compare the arms of TeraSort."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHECKSUM_BITS = 64
 
 @dataclass(frozen=True)
 class TeraSortSizes:
-    """The sizes of the data: rows of 100 bytes, splits that are stripes, a reducer per host."""
+    """The sizes of the data: rows of 100 bytes, splits as large as stripes, a reducer per host."""
 
     rows: int
     split_bytes: int
@@ -31,19 +31,19 @@ class TeraSortSizes:
 
     @property
     def size_bytes(self) -> int:
-        """The input, in whole rows."""
+        """The bytes of the input: whole rows of 100 bytes."""
         return self.rows * ROW_BYTES
 
     @property
     def maps(self) -> int:
-        """The splits of the input, if it were one file."""
+        """The number of splits that the input would have as one file."""
         return -(-self.size_bytes // self.split_bytes)
 
     @classmethod
     def of(cls, size_bytes: int, hosts: int) -> TeraSortSizes:
-        """Returns sizes with splits of 16 MiB, or larger ones if that made more than 48 maps.
+        """Returns sizes with splits of 16 MiB, or larger ones where these would be more than 48.
 
-        Raises BadInput for less than a split a host: locality would not show.
+        Raises BadInput for less than one split per host: locality would not show.
         """
         if size_bytes < hosts * MIN_SPLIT_BYTES:
             raise BadInput(
@@ -57,7 +57,10 @@ class TeraSortSizes:
 
 
 class TeraSort:
-    """One data set of a lab, to be sorted once for each arm and as often as one likes."""
+    """A data set in `directory` of a lab; each arm sorts it into an output of its own.
+
+    All methods raise VasError if the lab or a job of it fails.
+    """
 
     def __init__(self, lab: JobPlace, sizes: TeraSortSizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
@@ -65,10 +68,10 @@ class TeraSort:
         self._generated: JobResult | None = None
 
     def generate(self) -> None:
-        """Makes the data, in place of what was in the directory.
+        """Replaces the directory's content by new data.
 
-        Its files are striped over all OSTs from their first byte, as `vas layout put` makes them:
-        every server then holds as many blocks as the others.
+        The files are striped over all OSTs from their first byte, as `vas layout put` makes them:
+        so each server holds as many blocks as the others.
         """
         remove_tree(self._lab, self._directory)
         argv = ["teragen", str(self._sizes.rows), self._input]
@@ -76,25 +79,28 @@ class TeraSort:
         self._generated = self._lab.run_job(argv, job_properties(self._sizes) | plain)
 
     def copy_from(self, made: TeraSort) -> None:
-        """Copies the data of another one into HDFS, as this one's."""
+        """Copies the data of `made` into this data set, which lies in HDFS."""
         copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
         self._generated = made._generated
 
     def run(self, arm: Arm, *, on_event: OnEvent = lambda _: None) -> JobResult:
-        """Sorts the data as one arm. Raises VasError when the lab is broken or the job fails."""
+        """Sorts the data as one arm and returns the job's result.
+
+        Raises VasError if the lab is broken or the job fails.
+        """
         self._lab.refuse_broken()
         argv = ["terasort", self._input, self._output(arm)]
         properties = job_properties(self._sizes) | dict(arm.properties)
         return self._lab.run_job(argv, properties, jars=arm.jars, on_event=on_event)
 
     def discard(self, arm: Arm) -> None:
-        """Removes what `run` wrote."""
+        """Removes the sorted output of an arm."""
         remove_tree(self._lab, self._output(arm))
 
     def validate(self, arm: Arm) -> str:
-        """Returns the output's checksum; removes the output. Raises VasError if it is wrong.
+        """Checks an arm's sorted output, removes it, and returns its checksum.
 
-        The validator is a job too: the same one, stock's, whatever the arm.
+        TeraValidate runs as stock's job, whatever the arm. Raises VasError if the output is wrong.
         """
         output, report = self._output(arm), f"{self._output(arm)}-report"
         self._lab.run_job(["teravalidate", output, report], job_properties(self._sizes))
@@ -110,7 +116,7 @@ class TeraSort:
 
 
 def job_properties(sizes: TeraSortSizes) -> dict[str, str]:
-    """Returns the properties of every job on data of these sizes, in all arms."""
+    """Returns the properties that all arms give a job on data of these sizes."""
     return {
         "vas.lustre.block-size": str(sizes.split_bytes),
         "mapreduce.job.maps": str(sizes.generators),
@@ -126,10 +132,10 @@ def job_properties(sizes: TeraSortSizes) -> dict[str, str]:
 
 
 def checked_rows(lab: JobPlace, report: str, made: JobResult) -> str:
-    """Returns the checksum in TeraValidate's report, which has one only for rows in order.
+    """Returns the checksum in TeraValidate's report, which is there only if the rows are sorted.
 
-    Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen
-    counted the same sum, of which a counter keeps the lowest 64 bits.
+    `made` is TeraGen's result, with a checksum of the rows it generated. Raises VasError if the
+    rows are not sorted, or if the lowest 64 bits of the two checksums differ.
     """
     with readable(lab, report) as there:
         text = lab.call(["cat", str(there / "part-r-00000")]).stdout

@@ -1,4 +1,7 @@
-"""Handles files of jobs: below the lab's mount, or in its HDFS by the whole URI."""
+"""Handles files of jobs: paths below the lab's mount, or whole URIs of its HDFS.
+
+All functions that call the lab raise VasError if its program fails.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ _CUT = 'truncate -s "$2" "$1"/*'
 
 
 def inside(lab: JobPlace, path: str) -> Path:
-    """Returns where programs in the lab find a path that jobs write."""
+    """Returns where programs in the lab find a job's path: below the mount point."""
     return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
 
 
 def in_hdfs(path: str) -> bool:
-    """Tells whether a path, as jobs write it, is HDFS's."""
+    """Returns whether a job's path is one of HDFS (`hdfs://...`)."""
     return path.startswith("hdfs://")
 
 
 def remove_tree(lab: JobPlace, path: str) -> None:
-    """Removes what is there, if anything is."""
+    """Removes a file or directory of jobs, if it is there."""
     if in_hdfs(path):
         lab.call([*_FS, "-rm", "-r", "-f", "-skipTrash", path])
     else:
@@ -32,7 +35,7 @@ def remove_tree(lab: JobPlace, path: str) -> None:
 
 
 def cut_files(lab: JobPlace, path: str, size_bytes: int) -> None:
-    """Makes all files of a directory so long, which they were before they were appended to."""
+    """Cuts every file of a directory to `size_bytes`, its length before it was appended to."""
     if in_hdfs(path):
         lab.call([*_FS, "-truncate", "-w", str(size_bytes), f"{path}/*"])
     else:
@@ -41,7 +44,10 @@ def cut_files(lab: JobPlace, path: str, size_bytes: int) -> None:
 
 @contextmanager
 def readable(lab: JobPlace, path: str) -> Iterator[Path]:
-    """Yields a directory that programs in the lab can read: a temporary copy of one in HDFS."""
+    """Yields the path by which programs in the lab can read a job's directory.
+
+    For a directory in HDFS it is a temporary copy.
+    """
     if not in_hdfs(path):
         yield inside(lab, path)
         return
@@ -51,9 +57,9 @@ def readable(lab: JobPlace, path: str) -> Iterator[Path]:
 
 
 def copy_to_hdfs(lab: JobPlace, source: str, target: str, block_bytes: int) -> None:
-    """Copies the files of a directory below the mount, without hidden ones, into one of HDFS.
+    """Copies the files of a directory below the mount into one of HDFS, except names with `_`.
 
-    Every guest writes its share of them: a file's blocks are on the DataNode beside its writer.
+    Every guest writes its share of them, as a file's blocks lie on the DataNode of its writer.
     """
     there = inside(lab, source)
     names = lab.call(["ls", str(there)]).stdout.splitlines()
@@ -64,7 +70,7 @@ def copy_to_hdfs(lab: JobPlace, source: str, target: str, block_bytes: int) -> N
 
 
 def shares(files: Sequence[str], guests: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Deals files out to guests one after another; leaves out guests without any."""
+    """Deals files out to guests in turn: yields (guest, its files) for guests that get some."""
     for number, guest in enumerate(guests):
         if share := files[number :: len(guests)]:
             yield guest, share

@@ -1,1 +1,1 @@
-"""Contradictions in the configuration of a MapReduce job."""
+"""Finds contradictions in the configuration of a MapReduce job, and traps in its code."""

@@ -50,9 +50,9 @@ class Member:
 
 @dataclass(frozen=True)
 class MemberUse:
-    """An instruction that names a member: the method that has it, and its opcode.
+    """An instruction that names a member: the method it stands in, and its opcode.
 
-    Without a method the class file names the member as a handle: `System::exit`.
+    An empty method: the class file names the member by a method handle (`System::exit`).
     """
 
     method: str
@@ -62,7 +62,7 @@ class MemberUse:
 
 
 class ClassFile:
-    """A class file. Raises NotAClass where the bytes are none."""
+    """A parsed Java class file. Raises NotAClass for other bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

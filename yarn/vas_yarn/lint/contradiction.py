@@ -1,4 +1,4 @@
-"""A contradiction in a job's configuration, as a rule finds it."""
+"""Holds a contradiction in a job's configuration, and reads numbers for the rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vas_yarn.site_files import JobConfiguration
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A key whose value cannot do what it says, why, and what to write instead."""
+    """A key whose value has not the effect it asks for, why, and what to write instead."""
 
     key: str
     value: str
@@ -23,10 +23,10 @@ class Contradiction:
 
 
 def number(conf: JobConfiguration, key: str, default: float) -> float:
-    """Returns the number that a value starts with; the default if there is none, or no finite one.
+    """Returns a key's number, also with a unit (`512m`); the default for any other value.
 
-    Hadoop refuses a value with a unit; `numbers` says so, and other rules go on with what was
-    meant.
+    Hadoop refuses a number with a unit. The rule `numbers` reports that; the other rules take the
+    number.
     """
     digits = conf.get(key).lower().removesuffix("b").removesuffix("m")
     try:

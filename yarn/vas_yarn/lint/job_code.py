@@ -27,7 +27,7 @@ _OF_COMPILERS = ("MODULE$",)
 
 @dataclass(frozen=True)
 class Trap:
-    """A kind of finding: why a JVM of several tasks is no place for it, and what to do."""
+    """A kind of finding: why it does harm in a JVM that runs several tasks, and the fix."""
 
     why: str
     fix: str
@@ -90,7 +90,7 @@ class CodeFinding:
 
 @dataclass(frozen=True)
 class JarCode:
-    """The findings in a jar, by class and method, and what was read."""
+    """The findings in a jar, by class and method, and the number of classes that were read."""
 
     findings: tuple[CodeFinding, ...]
     classes: int
@@ -99,7 +99,10 @@ class JarCode:
 
 
 def read_jar(jar: Path, packages: tuple[str, ...] = ()) -> JarCode:
-    """Reads the classes of a jar, or those of some packages. Raises BadInput."""
+    """Returns the findings in a jar's classes, or only in those of `packages` and below.
+
+    Raises BadInput if the jar or a class cannot be read.
+    """
     reader = _JarReader(jar, tuple(f"{name.replace('.', '/').rstrip('/')}/" for name in packages))
     try:
         with open_jar(jar) as archive:

@@ -26,7 +26,7 @@ _SORT_SHARE = 0.8
 
 @dataclass(frozen=True)
 class TaskMemory:
-    """One kind of task: `map` or `reduce`. Sizes in bytes."""
+    """The heap and container of one kind of task, `map` or `reduce`, in bytes."""
 
     kind: str
     container: int
@@ -36,12 +36,12 @@ class TaskMemory:
 
     @property
     def opts_key(self) -> str:
-        """The key of its JVM flags."""
+        """The configuration key of the task's JVM flags."""
         return f"mapreduce.{self.kind}.java.opts"
 
     @property
     def memory_key(self) -> str:
-        """The key of its container's size."""
+        """The configuration key of the size of the task's container."""
         return f"mapreduce.{self.kind}.memory.mb"
 
 
@@ -64,7 +64,7 @@ def task(conf: JobConfiguration, kind: str) -> TaskMemory:
 
 
 def unreadable_sizes(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """Finds sizes that a JVM cannot read: it would not start."""
+    """Finds sizes in JVM flags with which a JVM would not start."""
     for key in (*(f"mapreduce.{kind}.java.opts" for kind in ("map", "reduce")), _BOTH_OPTS):
         opts = conf.get(key)
         for flag in opts.split():
@@ -151,7 +151,7 @@ def containers_in_guests(conf: JobConfiguration, cluster: Cluster) -> Iterator[C
 
 
 def reducers_before_maps(conf: JobConfiguration, cluster: Cluster) -> Iterator[Contradiction]:
-    """Finds reducers that take the memory of the maps they wait for."""
+    """Finds reducers that start early and take the memory that the maps still need."""
     key = "mapreduce.job.reduce.slowstart.completedmaps"
     reducers = int(number(conf, "mapreduce.job.reduces", 1))
     memory = sum(guest.memory_bytes for guest in cluster.guests())

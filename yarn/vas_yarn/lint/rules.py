@@ -1,4 +1,4 @@
-"""Lists every rule, and has those about the shuffle and Lustre. Pure."""
+"""Runs every rule of `vas lint`; the rules about the shuffle and Lustre stand here. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ON_LUSTRE = {"dfs.blocksize": "vas.lustre.block-size", "dfs.block.size": "vas.l
 
 
 def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Contradiction]:
-    """Returns all contradictions; rules about guests need the site's map."""
+    """Returns all contradictions. Without a map (None) the rules about guests are left out."""
     alone: tuple[Callable[[JobConfiguration], Iterator[Contradiction]], ...] = (
         _numbers,
         _fractions,
@@ -195,18 +195,19 @@ def _uses_shuffle(conf: JobConfiguration) -> bool:
 
 
 def is_off(conf: JobConfiguration) -> bool:
-    """Tells whether the job says that it wants stock's shuffle."""
+    """Returns whether the job switches VAS's shuffle off, for stock's."""
     return conf.get(SWITCH_KEY).strip().lower() == "false"
 
 
 def lacks_tls(conf: JobConfiguration) -> bool:
-    """Tells whether a job demands TLS for map output where vas-shuffled has no certificate."""
+    """Returns whether a job demands TLS for map output, and vas-shuffled has no certificate."""
     is_wanted = conf.get(TLS_KEY).strip().lower() == "true"
     return is_wanted and not conf.get(TLS_FILE_KEY).strip()
 
 
 def keeps_output_on_nodes(conf: JobConfiguration) -> bool:
-    """Tells whether a job's properties select a shuffle whose output is lost with its node."""
+    """Returns whether a job's properties select a shuffle whose map output is lost with its
+    node."""
     return is_off(conf) or conf.get(MERGE_KEY) in (NODE_MERGE, STOCK_SHUFFLE[MERGE_KEY])
 
 

@@ -1,4 +1,4 @@
-"""The profiles of jobs: a file next to this one each, in the XML of Hadoop's `-conf`."""
+"""Reads the profiles of jobs: files next to this one, in the XML of Hadoop's `-conf`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ PROFILES = ("default", "short", "long", "off")
 
 
 def profile_file(name: str) -> Path:
-    """Returns the file of a profile, given its name or the path of an XML file."""
+    """Returns the file of a profile; `name` is a profile's, or the path of an XML file."""
     return Path(name) if is_file_name(name) else Path(__file__).with_name(f"{name}.xml")
 
 
 def is_file_name(name: str) -> bool:
-    """Tells whether a profile is named by its own file, `tuned.xml`, not by one of `PROFILES`."""
+    """Returns whether a profile is named by a file, `tuned.xml`, not by one of `PROFILES`."""
     return name.endswith(".xml")
 
 
 def profile_properties(name: str) -> dict[str, str]:
-    """Returns a profile's properties, with those of the files that it includes."""
+    """Returns a profile's properties, key -> value, with those of the files that it includes.
+
+    `name` is a profile's, or the path of an XML file. Raises BadInput for a wrong file.
+    """
     return {found.key: found.value for found in read_xml(profile_file(name))}
 
 

@@ -1,1 +1,1 @@
-"""Map output on Lustre, seen from outside: manifests, their sizes and damage, and what is left."""
+"""Reads the map output of jobs: sizes, damage, and what ended jobs left behind."""

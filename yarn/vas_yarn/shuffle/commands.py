@@ -49,7 +49,7 @@ _staging = click.option(
 
 @click.group(cls=LazyGroup)
 def shuffle() -> None:
-    """Look at map output, and remove what is left of it on Lustre."""
+    """Look at map output, and remove that of jobs that ended."""
 
 
 @shuffle.command()
@@ -60,11 +60,11 @@ def shuffle() -> None:
 def ls(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_json: bool) -> int:
     """List the map attempts of a job and what each published.
 
-    Published is not succeeded: an attempt may fail after it. Reducers read the attempt whose
-    SUCCEEDED event the application master sent them, and that is not on disk.
+    An attempt can fail after it has published. Reducers read the attempt that the application
+    master named to them as succeeded; which one that was is not on disk.
 
-    The output of jobs with --shuffle node, or with stock's shuffle, lies on the disks of the nodes
-    where their maps ran: --local, on each of them, looks at it.
+    The map output of jobs with --shuffle node, or with stock's shuffle, lies on the disks of the
+    nodes where their maps ran: run this command on each node, with --local.
 
     \b
     Example: vas shuffle ls job_1700000000000_0001
@@ -93,8 +93,8 @@ def ls(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_json: bo
 def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Show what each reducer of a job reads, and how uneven that is.
 
-    Counts one published attempt of each map: the first. With --local, what each reads from this
-    node's disks.
+    Counts one published attempt of each map: the first. With --local, counts only what reducers
+    read from this node's disks.
 
     \f
     Raises BadInput for --local with --staging, and for a job without map output there.
@@ -119,7 +119,7 @@ def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_jso
 @click.option(
     "--encrypted",
     is_flag=True,
-    help="With --local: the map output is encrypted, so only lengths can be compared.",
+    help="Compare lengths only, with --local, as the map output is encrypted.",
 )
 @json_option
 def verify(
@@ -127,10 +127,11 @@ def verify(
 ) -> None:
     """Read all map output of a job and compare it with what was published.
 
-    With --local, all that lies on this node's disks, with stock's own checksums. Status 3 when
-    something is damaged, 1 when the file system fails.
+    With --local, reads the map output on this node's disks and compares it with stock's own
+    checksums. Status 3 if something is damaged, 1 if the file system fails.
     \f
-    Raises FoundDifferent when something is damaged, BadInput for --local with --staging.
+    Raises FoundDifferent if something is damaged, BadInput for --local with --staging and for a job
+    without map output there, VasError if the file system fails.
     """
     published, damages = 0, list[OutputDamage]()
     if _is_local(local_dirs, staging):
@@ -167,20 +168,24 @@ def verify(
 )
 @ca_option
 @click.option(
-    "--grace", type=_AGE, default="24h", show_default=True, help="Age at which ended jobs go."
+    "--grace",
+    type=_AGE,
+    default="24h",
+    show_default=True,
+    help="Time after a job's end before its map output is removed.",
 )
 @click.option(
     "--assume-over",
     type=_AGE,
     metavar="AGE",
-    help="Take a job that the ResourceManager does not know for over when nothing in its directory"
-    " changed for so long, like 30d; at least 7d. [default: never]",
+    help="Age after which an unchanged directory counts as that of an ended job, if the"
+    " ResourceManager does not know the job; like 30d, at least 7d. [default: never]",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done; do nothing.")
 @click.option(
     "--metrics",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write for Prometheus' node exporter, after a run that came to its end.",
+    help="File to write for Prometheus' node exporter, after a complete run.",
 )
 @json_option
 def gc(
@@ -193,10 +198,10 @@ def gc(
     metrics: Path | None,
     as_json: bool,
 ) -> int:
-    """Remove what jobs left that are over for longer than the grace.
+    """Remove map output of jobs that ended.
 
-    A job's directory is moved to a quarantine first and deleted one grace later. A directory about
-    which there is any doubt stays, and is named; the others go.
+    A directory of a job that has been over for longer than --grace is moved to a quarantine, and
+    deleted after the same time again. If there is any doubt about it, it is printed and stays.
 
     \b
     Examples: vas shuffle gc --dry-run

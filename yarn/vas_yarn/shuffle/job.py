@@ -1,4 +1,4 @@
-"""The map output of one job: where it lies, and what its map attempts published."""
+"""Finds the map output of one job on Lustre, and reads what its map attempts published."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
 
 @dataclass(frozen=True)
 class ShuffleAttempt:
-    """A map attempt's directory. No manifest and no damage: it has not published."""
+    """A map attempt's directory. Without manifest and damage it has not published (yet)."""
 
     path: Path
     manifest: OutputManifest | None
@@ -34,7 +34,7 @@ class ShuffleAttempt:
 
     @property
     def task(self) -> str:
-        """The attempt's name without its number."""
+        """The attempt's id without its last number; the same for all attempts of one map."""
         return self.path.name.rpartition("_")[0]
 
     @property
@@ -46,10 +46,10 @@ class ShuffleAttempt:
 
 
 def find(job: str, staging: Path) -> Path:
-    """Returns the `shuffle` directory of a job, given its directory or its id.
+    """Returns the `shuffle` directory of a job; `job` is its id or its directory.
 
-    Raises BadInput if there is none, and where several users have one of this id: anybody may name
-    a directory so.
+    Raises BadInput if there is none, and if several users have a directory of this id: anybody
+    can make one.
     """
     if not _ID.fullmatch(job):
         directory = Path(job)
@@ -75,9 +75,9 @@ def find(job: str, staging: Path) -> Path:
 
 
 def attempts(shuffle: Path) -> Iterator[ShuffleAttempt]:
-    """Returns the directory of every map attempt, in the order of names.
+    """Yields every map attempt in a job's `shuffle` directory, in the order of names.
 
-    Raises VasError where the file system fails, which is not damage.
+    Raises VasError if the file system fails: that is not damage.
     """
     try:
         found = sorted(path for path in shuffle.iterdir() if _MAP_ATTEMPT.fullmatch(path.name))
@@ -114,9 +114,10 @@ def _all(stream: BinaryIO) -> bytes:
 
 
 def open_regular(path: Path) -> int:
-    """Opens a regular file: never through a link, never waiting for a pipe's writer.
+    """Opens a regular file for reading, not through a link; returns a descriptor.
 
-    Raises FileNotFoundError, Damaged for anything that is not a regular file, VasError else.
+    Raises FileNotFoundError if there is none, Damaged for anything that is not a regular file,
+    VasError if the file system fails.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""The parts that both versions of a manifest have: the model, seals, files and segments."""
+"""Reads the parts that both versions of a manifest have: seals, files and segments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD_BYTES = 5
 
 @dataclass(frozen=True)
 class ManifestFile:
-    """A file of segments beside the manifest; `length` in bytes."""
+    """A file of segments next to the manifest; `length` is in bytes."""
 
     name: str
     length: int
@@ -25,7 +25,8 @@ class ManifestFile:
 
 @dataclass(frozen=True)
 class ManifestSegment:
-    """One partition of one run. Offsets and sizes are bytes, checksums CRC32C of 64 KiB each."""
+    """One partition of one run. Offsets and sizes are in bytes; each checksum is the CRC32C of
+    64 KiB."""
 
     partition: int
     run: int
@@ -62,7 +63,7 @@ class OutputManifest:
 
     @property
     def records(self) -> int:
-        """Records of all segments."""
+        """The number of records in all segments."""
         return sum(segment.records for segment in self.segments)
 
 
@@ -89,14 +90,14 @@ def version_of(data: bytes) -> int:
 
 
 def check_flags(flags: int) -> int:
-    """Return flags that are all known. Raises Damaged."""
+    """Return the flags. Raises Damaged if one is not known."""
     if flags & ~(COMPRESSED | ENCRYPTED):
         raise Damaged(f"unknown flags {flags:#x}")
     return flags
 
 
 def check_end(reader: Reader) -> None:
-    """Check that everything was read. Raises Damaged."""
+    """Check that everything was read. Raises Damaged if bytes are left."""
     if reader.left:
         raise Damaged(f"{reader.left} bytes too many")
 
@@ -110,7 +111,7 @@ def read_count(reader: Reader, smallest_item: int) -> int:
 
 
 def read_file(reader: Reader) -> ManifestFile:
-    """Read a file's name and length. Raises Damaged for a name that leads elsewhere."""
+    """Read a file's name and length. Raises Damaged for ones that no map writes."""
     file = ManifestFile(reader.text(), reader.vlong())
     if not file.name or "/" in file.name or file.name.startswith(".") or file.length < 0:
         raise Damaged(f"does not add up: impossible MOF: '{file.name}', {file.length} bytes")

@@ -20,13 +20,16 @@ local_option = click.option(
     "local_dirs",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Look at map output on this node's disks: a directory of yarn.nodemanager.local-dirs;"
+    help="Directory of yarn.nodemanager.local-dirs, to look at map output on this node's disks;"
     " repeatable.",
 )
 
 
 def list_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
-    """Prints the map attempts with output on this node; returns the status."""
+    """Prints a job's map attempts with output on this node; returns the exit status.
+
+    Raises BadInput if there are none, VasError if a disk fails.
+    """
     found = node_attempts(job, local_dirs)
     if as_json:
         print_json([each.as_json() for each in found])
@@ -42,7 +45,10 @@ def list_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
 
 
 def inspect_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
-    """Prints what each reducer reads from this node; returns the status."""
+    """Prints what each reducer of a job reads from this node; returns the exit status.
+
+    Raises BadInput if no map output is there, VasError if a disk fails.
+    """
     found = node_attempts(job, local_dirs)
     rows = node_reducers(found)
     if as_json:
@@ -60,7 +66,11 @@ def inspect_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
 def local_damage(
     job: str, local_dirs: Sequence[Path], *, encrypted: bool
 ) -> tuple[int, list[OutputDamage]]:
-    """Returns how many map outputs lie on this node, and the damage of all of them."""
+    """Returns how many map outputs of a job lie on this node, and all damage in them.
+
+    `encrypted`: only lengths are compared. Raises BadInput if no map output is there, VasError if a
+    disk fails.
+    """
     found = node_attempts(job, local_dirs)
     damages = [d for each in found for d in verify_on_node(each, encrypted=encrypted)]
     return len(found), damages

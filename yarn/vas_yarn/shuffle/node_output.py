@@ -1,8 +1,8 @@
-"""Map output on a node's own disks, in stock's files: what is there, and whether it is intact.
+"""Reads and verifies map output on a node's own disks, in the files of Hadoop's collector.
 
-Hadoop's collector writes `file.out`, a segment for each partition, and `file.out.index`: start, raw
-and stored bytes of each as big-endian 64-bit numbers, and a CRC32 of them. The last 4 bytes of a
-segment are the CRC32 of those before.
+`file.out` has a segment for each partition, `file.out.index` the start, raw and stored bytes of
+each as big-endian 64-bit numbers, and a CRC32 of them. The last 4 bytes of a segment are the CRC32
+of those before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _USER_LEVEL = 4
 
 @dataclass(frozen=True)
 class NodeSegment:
-    """A partition in a map output's file: its first byte, its bytes there and decompressed."""
+    """A partition in a map output's file: offset, size without compression, and size in the
+    file."""
 
     start: int
     raw_bytes: int
@@ -54,7 +55,7 @@ class NodeAttempt:
 
     @property
     def task(self) -> str:
-        """The attempt's name without its number."""
+        """The attempt's id without its last number; the same for all attempts of one map."""
         return self.name.rpartition("_")[0]
 
     @property
@@ -82,7 +83,7 @@ class NodeReducer:
 
 
 def parse_index(data: bytes, file_bytes: int) -> tuple[NodeSegment, ...]:
-    """Returns the segments that an index names in a file of so many bytes. Raises Damaged."""
+    """Returns the segments that an index names in a file of `file_bytes` bytes. Raises Damaged."""
     entries, rest = divmod(len(data) - _SUM.size, _ENTRY.size)
     if entries < 1 or rest or entries > _MOST_PARTITIONS:
         raise Damaged(f"{INDEX}: {len(data)} bytes are no index")
@@ -103,9 +104,9 @@ def parse_index(data: bytes, file_bytes: int) -> tuple[NodeSegment, ...]:
 def node_attempts(job: str, local_dirs: Sequence[Path]) -> list[NodeAttempt]:
     """Returns the map attempts of a job with output in a node's local directories, by name.
 
-    Raises BadInput where there is none, or where it lies in the directories of several users:
-    each user can make such files in its own. Raises VasError where a disk fails. The two files of
-    an attempt may lie on two disks.
+    The two files of an attempt may lie on two disks. Raises BadInput if there are none, or if
+    several users have such files: each can make them in its own directory. Raises VasError if a
+    disk fails.
     """
     files: dict[str, dict[str, Path]] = {}
     users: set[str] = set()
@@ -172,7 +173,7 @@ def _open(path: Path) -> int:
 
 
 def node_reducers(attempts: Iterable[NodeAttempt]) -> list[NodeReducer]:
-    """Returns a row for each reducer, of one intact attempt of each map: the first."""
+    """Returns a row for each reducer, summed over the first intact attempt of each map."""
     first = {each.task: each for each in reversed(list(attempts)) if not each.damage}
     known = list(first.values())
     partitions = max((len(each.segments) for each in known), default=0)

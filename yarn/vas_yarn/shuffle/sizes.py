@@ -21,12 +21,12 @@ class ReducerInput:
     skew: float
 
     def as_json(self) -> dict[str, object]:
-        """The row as `vas shuffle inspect --json` prints it."""
+        """Returns the row as `vas shuffle inspect --json` prints it."""
         return asdict(self)
 
 
 def reducer_inputs(manifests: Iterable[OutputManifest]) -> list[ReducerInput]:
-    """Returns a row for each reducer, empty ones too. Counts every attempt given."""
+    """Returns a row for each reducer, also for one without input; counts every manifest."""
     known = list(manifests)
     partitions = max((manifest.partitions for manifest in known), default=0)
     sums = [[0, 0, 0, 0, 0] for _ in range(partitions)]

@@ -17,7 +17,7 @@ from vas_yarn.shuffle.wire import Damaged
 
 @dataclass(frozen=True)
 class OutputDamage:
-    """A difference from what was published. `offset` in bytes, where one is known."""
+    """A difference from what was published. `offset` is in bytes; None if it is not known."""
 
     attempt: str
     file: str
@@ -26,14 +26,14 @@ class OutputDamage:
     partition: int | None = None
 
     def as_json(self) -> dict[str, object]:
-        """The row as `vas shuffle verify --json` prints it."""
+        """Returns the row as `vas shuffle verify --json` prints it."""
         return asdict(self)
 
 
 def verify(attempt: ShuffleAttempt) -> Iterator[OutputDamage]:
     """Yields the damage of one attempt; nothing for one that has not published.
 
-    Raises VasError where the file system fails, which is not damage.
+    Raises VasError if the file system fails: that is not damage.
     """
     if attempt.damage:
         yield OutputDamage(attempt.path.name, MANIFEST, attempt.damage)

@@ -1,4 +1,5 @@
-"""Manifests of version 1: one checksum over all bytes, no index. Older releases wrote them."""
+"""Decodes manifests of version 1: one checksum over all bytes, no index. Old releases wrote
+them."""
 
 from __future__ import annotations
 

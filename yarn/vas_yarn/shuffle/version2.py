@@ -1,4 +1,4 @@
-"""Manifests of version 2: an index with a record for each partition, then a block for each.
+"""Decodes manifests of version 2: an index with a record for each partition, then their blocks.
 
 `read` decodes and verifies the whole. Reducers, which are Java's, read one record and one block.
 """

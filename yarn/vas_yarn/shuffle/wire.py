@@ -1,4 +1,4 @@
-"""Hadoop's primitive types as Java writes them: big-endian numbers, `vlong`, `Text`."""
+"""Reads Hadoop's primitive types as Java writes them: big-endian numbers, `vlong`, `Text`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Damaged(Exception):
 
 
 class Reader:
-    """Reads from a buffer, from `start` to `end`; everything raises Damaged beyond it."""
+    """Reads a buffer from `start` to `end`; every method raises Damaged beyond that."""
 
     def __init__(self, data: bytes, end: int, start: int = 0) -> None:
         self._data = data
@@ -59,7 +59,8 @@ class Reader:
         return value
 
     def text(self) -> str:
-        """Returns UTF-8 text, which follows its length in bytes. Raises Damaged for all else."""
+        """Returns a UTF-8 text, which follows its length in bytes. Raises Damaged for other
+        bytes."""
         length = self.vint()
         if not 0 <= length <= _LONGEST_TEXT:
             raise Damaged(f"does not add up: a text of {length} bytes")

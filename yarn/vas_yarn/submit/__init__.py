@@ -1,1 +1,1 @@
-"""A job submitted with a profile's properties."""
+"""Submits a job with the properties of a profile."""

@@ -1,4 +1,4 @@
-"""`vas submit`: a job with a profile."""
+"""`vas submit`: runs a job with a profile's properties."""
 
 from __future__ import annotations
 
@@ -82,20 +82,20 @@ class _Profile(click.Choice[str]):
     type=_Profile(["auto", *PROFILES]),
     default="auto",
     show_default=True,
-    help="Profile, or a FILE.xml. auto: by the input's size. off: stock's shuffle.",
+    help="Profile, or a FILE.xml. auto: chosen by the input's size. off: stock's shuffle.",
 )
 @click.option(
     "--shuffle",
     type=click.Choice(["auto", *MEDIA]),
     default="auto",
     show_default=True,
-    help="Medium of map output. auto: by what the site has.",
+    help="Medium of map output. auto: chosen by what the site has.",
 )
 @click.option(
     "--conf",
     "conf_file",
     type=click.Path(path_type=Path),
-    help="More properties, a Hadoop XML file; it wins over the profile.",
+    help="Hadoop XML file with more properties, which win over the profile's.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command instead of running it.")
 @json_option

@@ -1,4 +1,4 @@
-"""Runs a job's client at a terminal, and tells what to look at next."""
+"""Runs a job's client at a terminal, and prints the command to look at the job afterwards."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _SIGNALLED = 128
 
 
 def run_and_lead_on(argv: Sequence[str]) -> int:
-    """Runs a job's client to its end and returns its exit status, 128 and more for a signal.
+    """Runs a job's client to its end and returns its exit status: 128 + N if signal N ended it.
 
-    The client has this program's stdin and stdout, and the terminal's Ctrl-C. Its stderr is passed
-    on as it comes, and read for the application's id.
+    The client has this program's stdin and stdout, and gets the terminal's Ctrl-C. Its stderr is
+    passed on at once, and searched for the application's id. Raises OSError if the client cannot be
+    started.
     """
     with subprocess.Popen(argv, stderr=subprocess.PIPE) as client:
         # Only now, so that the client does not ignore Ctrl-C as well.

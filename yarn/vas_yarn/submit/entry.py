@@ -17,7 +17,7 @@ _DRIVER = b"org/apache/hadoop/util/ProgramDriver"
 
 @dataclass(frozen=True)
 class JarEntry:
-    """The class that starts, where it is named, and the words that stand before the options."""
+    """The class that `hadoop jar` starts, and the job's words before and after its options."""
 
     main: str
     is_of_manifest: bool
@@ -28,9 +28,10 @@ class JarEntry:
 
 
 def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
-    """Reads the jar as Hadoop's RunJar does: Main-Class of its manifest, else the first word.
+    """Returns the program that RunJar starts: Main-Class of the jar's manifest, else the first
+    word.
 
-    Raises BadInput if the jar cannot be read, or if neither names a class.
+    Raises BadInput if the jar cannot be read, or if there is neither Main-Class nor word.
     """
     try:
         with open_jar(jar) as archive:

@@ -1,4 +1,4 @@
-"""Finds a job's input, as far as its arguments show it."""
+"""Finds the size of a job's input, by the paths among its arguments."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ONE_SPLIT = {".gz", ".deflate", ".lz4", ".snappy", ".zst"}
 def find_input(
     words: Sequence[str], mount: Path, block_bytes: int, *, home: str = ""
 ) -> Input | None:
-    """Returns the size of existing files that arguments name: a job's output does not exist.
+    """Returns the size of the existing files that arguments name: a job's output is not there yet.
 
-    `mount` is where Lustre is on this machine; names without a leading slash are below `home`, the
-    user's directory in it (none without one); wildcards are the shell's, as Hadoop's mostly are.
-    None where nothing is found, or more than 10,000 files and directories were looked at.
+    `mount` is where Lustre is on this machine. Names without a leading slash are below `home`, the
+    user's directory in it; if that is empty, they are skipped. Wildcards are the shell's, as
+    Hadoop's mostly are. Returns None if nothing is found, or after 10,000 files and directories.
     """
     paths = chain.from_iterable(
         _paths(name, mount, home) for word in words for name in word.split(",")

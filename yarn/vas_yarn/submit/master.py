@@ -1,4 +1,4 @@
-"""Decides whether a job gets the application master that uses containers again."""
+"""Decides whether a job gets VAS's application master, whose containers run several tasks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _OUR_JARS = "vas-*.jar"
 
 
 def wants_warm(conf: JobConfiguration) -> bool:
-    """Tells whether a job asks for containers that run several tasks. Raises BadInput."""
+    """Returns whether a job asks for containers that run several tasks.
+
+    Raises BadInput if the key is not auto, on or off.
+    """
     word = conf.get(REUSE_KEY, "off")
     if word not in _WORDS:
         what = f"{word!r} is not auto, on or off"
@@ -37,10 +40,10 @@ def wants_warm(conf: JobConfiguration) -> bool:
 
 
 def why_not(conf: JobConfiguration) -> str | None:
-    """Returns why a node might not find the master's class; None where it will.
+    """Returns why a node might not find the class of VAS's master; None if it will find it.
 
-    Nodes have the class path that the site's files name. Its jars are looked at on this machine,
-    which has the same release: a job whose master is not found cannot start at all.
+    A job whose master is not found cannot start. Nodes have the class path that the site's files
+    name; its jars are looked at on this machine, which has the same release.
     """
     if conf.get(_FRAMEWORK_KEY):
         return f"{_FRAMEWORK_KEY} brings a Hadoop of its own"

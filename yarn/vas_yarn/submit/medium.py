@@ -25,13 +25,13 @@ _PROPERTIES = {"lustre": SHUFFLE, "node": NODE_SHUFFLE, "stock": STOCK_SHUFFLE}
 
 @dataclass(frozen=True)
 class MediumChoice:
-    """A medium and the reason; None leaves the job's properties as they are."""
+    """The medium of map output and the reason; None leaves the job's properties as they are."""
 
     medium: Medium | None
     why: str
 
     def switches(self, properties: Mapping[str, str]) -> dict[str, str]:
-        """Returns the properties that select the medium in a job that has these otherwise."""
+        """Returns the properties that select the medium; `properties` are the job's others."""
         if self.medium is None:
             return {}
         found = dict(_PROPERTIES[self.medium])
@@ -45,9 +45,8 @@ def as_asked(
 ) -> MediumChoice:
     """Returns the medium that the user named; `user` holds the properties of `-D` and `--conf`.
 
-    Raises BadInput where one of those properties selects another medium, or the profile is `off`
-    and the medium is not stock's, and for `node` where the site demands TLS that its
-    daemons do not have.
+    Raises BadInput if one of those properties selects another medium, if the profile is `off` and
+    the medium is not stock's, and for `node` if the site demands TLS and its daemons have none.
     """
     if key := _other_medium(medium, user):
         what = f"{key}={user[key]} is of another medium: maps would write where no reducer reads"
@@ -79,7 +78,7 @@ def _other_medium(medium: Medium, user: Mapping[str, str]) -> str | None:
 def choose_medium(
     profile: str, site: Mapping[str, str], user: Mapping[str, str], mount: str | None
 ) -> MediumChoice:
-    """Chooses by what the user's properties, the profile and the site say, in this order.
+    """Chooses the medium of map output by the user's properties, the profile and the site.
 
     `site` holds the properties of the site's files, `user` those of `-D` and `--conf`; `mount` is
     Lustre's in the map of the site, None without a map.
@@ -119,7 +118,8 @@ def _may_be_local(conf: JobConfiguration, scheme: str) -> bool:
 
 
 def missing_daemon(choice: MediumChoice, site: Mapping[str, str]) -> str:
-    """Returns why reducers may find no daemon on their nodes, empty where they will."""
+    """Returns why reducers may find no vas-shuffled on their nodes; empty if they will find it, or
+    need none."""
     if choice.medium != "node" or site.get(SERVICE_KEY) == SERVICE:
         return ""
     return f"{SERVICE_KEY} is not {SERVICE} here: nodes without it fail the job (docs/jbs.md)"

@@ -1,4 +1,4 @@
-"""Plans a submission: the command, and the configuration that it amounts to."""
+"""Plans a submission: the command line, and the configuration that the job gets by it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SubmittedJob:
 
 @dataclass(frozen=True)
 class SubmissionPlan:
-    """A command without the program's name, and the properties of its job."""
+    """The words after `hadoop`, and all properties that the job will have."""
 
     arguments: tuple[str, ...]
     properties: Mapping[str, str]
@@ -68,11 +68,14 @@ def plan(
 ) -> SubmissionPlan:
     """Plans a submission: `-D` wins over the user's file, the profile and the site's files.
 
-    `switches` select the medium of map output, and stand between the user's words and the profile.
+    `site`, `conf` and `switches` are properties, key -> value: those of the site's files, of the
+    user's file, and those that select the medium of map output; `switches` win over the profile,
+    not over the user's properties.
 
-    A job that asks for warm containers gets their master where nodes have it. Tags are added up:
-    those of the profile, and those that somebody else set. A heap is not the
-    profile's where its container is the user's.
+    A job that asks for warm containers gets their master if nodes have it. Its tags are all tags
+    that the profile, the site and the user set. If the user sets the size of a container, the
+    profile's heap for it is left out. Raises BadInput for a wrong profile file, and for a wrong
+    value of vas.containers.reuse.
     """
     of_profile = profile_properties(profile)
     asked = {**conf, **job.options}
@@ -162,7 +165,8 @@ class SplitWords:
 
 
 def split_words(words: Sequence[str]) -> SplitWords:
-    """Takes the generic options off that arguments begin with, as GenericOptionsParser does.
+    """Splits a program's words: the leading generic options, as GenericOptionsParser reads them,
+    and the rest.
 
     Raises BadInput for an option without a value, and for `-conf`.
     """

@@ -1,4 +1,4 @@
-"""Chooses a job's profile where the user has not. Pure."""
+"""Chooses a job's profile if the user names none. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SHORT_MAPS = 2000
 
 @dataclass(frozen=True)
 class Input:
-    """The input of a job, with sizes in bytes."""
+    """The size of a job's input, and of the largest part that one map reads, in bytes."""
 
     total: int
     largest_split: int
@@ -31,7 +31,10 @@ class Choice:
 
 
 def choose(found: Input | None, reducers: int) -> Choice:
-    """Chooses by the bytes of the largest task: a map's split, a reducer's share of the input."""
+    """Chooses a profile by the size of the largest task: a map's split or a reducer's share.
+
+    `found` is None if the size of the input is not known.
+    """
     if found is None:
         return Choice("default", "the size of its input is not known")
     reducer = found.total // max(1, reducers)

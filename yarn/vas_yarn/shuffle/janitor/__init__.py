@@ -1,1 +1,1 @@
-"""Removes what applications left below the staging root, once they are over for long."""
+"""Removes map output below the staging root that applications left, some time after their end."""

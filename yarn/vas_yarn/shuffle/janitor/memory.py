@@ -1,4 +1,4 @@
-"""The janitor's memory between two runs: which jobs are over, and since when."""
+"""Keeps the janitor's memory between two runs: which jobs are over, and since when."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWN = re.compile(rf"{re.escape(JANITOR.of())}(\.[0-9a-f]{{16}})?")
 
 @dataclass(frozen=True)
 class JanitorMemory:
-    """The memory in a staging root, which is open as `descriptor`."""
+    """The janitor's memory, a file below the staging root. `descriptor` is that root, open."""
 
     root: Path
     descriptor: int
@@ -30,7 +30,8 @@ class JanitorMemory:
     def read(self) -> dict[str, int]:
         """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
 
-        Raises Planted if the memory is not a file of this user.
+        Raises Planted if the memory is not a file of this user, VasError if it is too long,
+        OSError if it cannot be read.
         """
         try:
             with self._own() as (own, path):
@@ -41,7 +42,10 @@ class JanitorMemory:
         return {job: ended for job, ended in pairs if isinstance(ended, int)}
 
     def write(self, over: Mapping[str, int]) -> None:
-        """Writes job -> when it ended (Unix ms), as `read` returns it. Raises OSError."""
+        """Writes job -> when it ended (Unix ms), as `read` returns it.
+
+        Raises OSError, and Planted if the file's name is taken by something else.
+        """
         self._make_own()
         memory, new = JANITOR_MEMORY.of(), JANITOR_MEMORY_NEW.of()
         with self._own() as (own, path):
@@ -54,7 +58,8 @@ class JanitorMemory:
             os.rename(new, memory, src_dir_fd=own, dst_dir_fd=own)
 
     def strangers(self) -> Iterator[tuple[str, str]]:
-        """Yields names in the staging root that look like the memory and are not the janitor's."""
+        """Yields (name, why) for each name in the staging root that looks like the memory, and is
+        not the janitor's."""
         for name in self._names():
             if why := self._not_own(name):
                 yield name, why

@@ -16,12 +16,12 @@ _REFUSED = "refused"
 
 
 def write_metrics(file: Path, staging: Path, rows: Iterable[SweepRow], now: float) -> None:
-    """Writes the outcome of a run below `staging` that came to its end at `now` (epoch seconds).
+    """Writes the outcome of a complete run below `staging` that ended at `now` (epoch seconds).
 
     Every series has the label `staging`: a machine may have a file for each of several staging
     directories, and a node exporter that reads one series twice refuses all of them.
 
-    A run that does not end leaves the file as it is: its time shows that. Raises OSError.
+    A run that fails leaves the file as it is: the old time in it shows that. Raises OSError.
     """
     found = list(rows)
     registry = CollectorRegistry()

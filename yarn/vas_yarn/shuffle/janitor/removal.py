@@ -1,4 +1,4 @@
-"""Removes a tree that its owner could have removed himself, and nothing else below it."""
+"""Removes a directory tree, but nothing in it that its owner could not have removed himself."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ DEEPEST = 256
 
 
 class Strange(VasError):
-    """A directory is not as a job leaves it, or not the one that was judged. It stays."""
+    """A directory is not as a job leaves it, or was replaced after it was judged. It stays."""
 
 
 @dataclass(frozen=True)
 class Whose:
-    """The user and the file system to whom everything in a user's staging directory belongs."""
+    """The user and the file system that everything in a user's staging directory must belong
+    to."""
 
     uid: int
     device: int
@@ -101,7 +102,7 @@ class _Walk:
 
 
 def names_in(directory: int) -> list[str]:
-    """Returns the names in an open directory, in order."""
+    """Returns the sorted names in an open directory (a descriptor)."""
     return sorted(os.listdir(directory))
 
 
@@ -109,10 +110,10 @@ def remove(name: str, parent: int, opened: int, whose: Whose) -> None:
     """Removes the directory `name` of the directory `parent`, which is also open as `opened`.
 
     Whoever may write into a directory may move it below one of his own, with things of others in it
-    that he may not remove. So only directories of the owner are entered: what is directly in one
-    he could remove himself. What is another's, on another file system, or too deep stays, with the
-    directories above it. Raises Strange, which names the first such, when all else is removed;
-    OSError.
+    that he may not remove. So only directories of the owner `whose` are entered: what is directly
+    in one he could remove himself. Entries of others, on another file system, or too deep stay,
+    with the directories above them. When all else is removed, raises Strange, which names the
+    first of them. Raises OSError if a removal fails.
     """
     walk = _Walk(whose)
     try:

@@ -35,12 +35,12 @@ class Judged:
 
 @dataclass(frozen=True)
 class Clock:
-    """The ResourceManager's time, and the ages that decide. All in ms, times since 1970.
+    """The time now, by two clocks, and the ages that decide. All in ms, times since 1970.
 
-    `assume_over_ms`: a job that the ResourceManager does not know counts as over when nothing in
-    its directory has changed for so long; None: never. That age is by the younger of two clocks:
-    times of files are not the ResourceManager's, whose clock may have jumped. `here_ms` is the time
-    of this machine; None: only the ResourceManager's counts.
+    `now_ms` is the ResourceManager's clock. A job is removed `grace_ms` after its end. A job that
+    the ResourceManager does not know counts as over when nothing in its directory has changed for
+    `assume_over_ms`; None: never. That age is by the earlier of two clocks, as the
+    ResourceManager's may have jumped: `here_ms` is this machine's; None: it is not asked.
     """
 
     now_ms: int
@@ -52,10 +52,9 @@ class Clock:
 def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
     """Returns job -> when it ended (Unix ms), of the jobs that are known to be over.
 
-    The ResourceManager's present answer counts before `remembered`. Where it has forgotten an
-    application, what an earlier run of the janitor learned still holds, as an application that is
-    over stays over. An application that hides its times is over since the run that first saw it
-    over.
+    `lives` are the ResourceManager's answers, which count before `remembered`, what earlier runs
+    learned. An application that it has forgotten is over if it was remembered as over. One that
+    hides its times is over since the run that first saw it over.
     """
     known: dict[str, int] = {}
     for job, life in lives.items():
@@ -79,9 +78,10 @@ def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[st
 def judge(
     lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
 ) -> list[Judged]:
-    """Returns a verdict on each job below the staging root.
+    """Returns a decision on each job below the staging root.
 
-    `changed` is when anything in a job's directory changed last (Unix ms).
+    `lives` are the ResourceManager's answers by job, `remembered` job -> when it ended, `changed`
+    job -> when anything in its directory changed last (Unix ms).
     """
     over = over_since(lives, remembered, clock.now_ms)
     return [
@@ -122,10 +122,10 @@ def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
 def judge_quarantined(
     entries: Iterable[tuple[str, int]], now_ms: int, grace_ms: int
 ) -> list[Judged]:
-    """Returns a verdict on each (name, moved there at Unix ms) in the quarantine.
+    """Returns a decision on each entry in the quarantine: (name, moved there at Unix ms).
 
-    QUARANTINE means that its time begins again: it was moved at a time that has not come yet, as a
-    clock had jumped forward then.
+    QUARANTINE means that its time there begins again: the entry was moved at a time in the future,
+    as a clock had jumped forward then.
     """
     return [_judge_waiting(name, moved_ms, now_ms, grace_ms) for name, moved_ms in entries]
 

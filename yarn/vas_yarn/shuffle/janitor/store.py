@@ -1,4 +1,4 @@
-"""The staging root on disk. Every name is reached by directory handles, never through a link."""
+"""Reads and changes the staging root on disk, by directory handles and never through a link."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _QUARANTINED = re.compile(rf"{re.escape(QUARANTINE_PREFIX)}\.{_JOB.pattern}\.([0
 
 @dataclass(frozen=True)
 class JobDirectory:
-    """A job's directory with map output in it, as it was found."""
+    """A job's directory that holds map output, and its inode when it was found."""
 
     user: str
     job: str
@@ -46,7 +46,7 @@ class JobDirectory:
 
 @dataclass(frozen=True)
 class Quarantined:
-    """A directory in quarantine: a job's until it was renamed, at `moved_ms` (Unix ms)."""
+    """A job's directory that was renamed into the quarantine at `moved_ms` (Unix ms)."""
 
     user: str
     name: str
@@ -56,7 +56,7 @@ class Quarantined:
 
     @property
     def job(self) -> str:
-        """The id of the job whose directory it was."""
+        """The id of the job that the directory belonged to."""
         return self.name.removeprefix(f"{QUARANTINE_PREFIX}.").rpartition(".")[0]
 
     @property
@@ -86,7 +86,7 @@ class OfUser:
 
 
 class StagingStore:
-    """A staging root, held open. Raises BadInput if it is none."""
+    """A staging root, held open. Raises BadInput if `root` cannot be opened as a directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -111,7 +111,8 @@ class StagingStore:
             yield from user.entries
 
     def users(self) -> Iterator[OfUser]:
-        """Yields the entries user by user; first those with the name of the janitor's memory."""
+        """Yields each user's entries; first, as of no user, entries that only look like the
+        janitor's memory."""
         yield OfUser([RefusedEntry(name, why) for name, why in self._memory.strangers()])
         for user in names_in(self._root):
             if user.startswith("."):
@@ -161,9 +162,9 @@ class StagingStore:
             yield staging, whose
 
     def changed_ms(self, found: JobDirectory) -> int:
-        """Returns the last change (Unix ms) of a job's directory, its shuffle one or attempts.
+        """Returns when a job's directory, its shuffle directory or an attempt changed last.
 
-        Raises Strange where that is too much to look at, OSError.
+        The time is in Unix ms. Raises Strange if there are too many attempts to look at, OSError.
         """
         with self._staging(found.user) as (staging, _), _opened(found.job, staging) as job:
             newest = os.fstat(job).st_mtime_ns
@@ -176,10 +177,10 @@ class StagingStore:
         return newest // 1_000_000
 
     def move(self, found: JobDirectory, now_ms: int) -> None:
-        """Renames a job's directory, so that nobody finds it. Raises OSError or VasError.
+        """Renames a job's directory into the quarantine. Raises OSError or VasError.
 
-        It stays in its user's directory: a rename into that of another project is EXDEV where
-        quotas are by project.
+        It stays in its user's directory: with quotas by project, a rename into a directory of
+        another project fails with EXDEV.
         """
         name = QUARANTINED.of(job=found.job, moved_ms=now_ms)
         with self._staging(found.user) as (staging, whose):
@@ -205,7 +206,10 @@ class StagingStore:
             os.rename(found.name, name, src_dir_fd=staging, dst_dir_fd=staging)
 
     def delete(self, found: Quarantined) -> None:
-        """Removes what is in quarantine, as `remove` does. Raises OSError, Strange."""
+        """Removes a directory in quarantine.
+
+        Raises Strange if it was replaced or if something in it must stay, OSError.
+        """
         with (
             self._staging(found.user) as (staging, whose),
             _opened(found.name, staging) as quarantined,
@@ -216,12 +220,16 @@ class StagingStore:
     def remembered(self) -> dict[str, int]:
         """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
 
-        Raises Planted if the memory is not a file of this user.
+        Raises Planted if the memory is not a file of this user, VasError if it is too long,
+        OSError if it cannot be read.
         """
         return self._memory.read()
 
     def remember(self, over: Mapping[str, int]) -> None:
-        """Writes what `remembered` reads."""
+        """Writes job -> when it ended (Unix ms), for `remembered` of a later run.
+
+        Raises OSError, and Planted if the file's name is taken by something else.
+        """
         self._memory.write(over)
 
 

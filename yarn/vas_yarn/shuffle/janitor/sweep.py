@@ -1,4 +1,4 @@
-"""One run of the janitor, user by user: ask about all of a user's, then judge, then act."""
+"""Runs the janitor once: asks about all jobs of a user, decides, acts, then takes the next user."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SweepRow:
     failed: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """The row as `vas shuffle gc --json` prints it."""
+        """Returns the row as `vas shuffle gc --json` prints it."""
         return asdict(self)
 
 
@@ -51,10 +51,11 @@ def sweep(
     assume_over_ms: int | None = None,
     dry_run: bool,
 ) -> Iterator[SweepRow]:
-    """Judges everything below the staging root and acts on it, one user after the other.
+    """Yields the outcome for each directory below the staging root, and moves or deletes it.
 
-    A doubt about one application keeps that one's directory, and no other's. Raises VasError, with
-    nothing more touched, when the ResourceManager is not active any more.
+    A doubt about an application keeps its directory only. Raises VasError if the ResourceManager
+    is not active any more, and then touches nothing further; VasError or OSError if the janitor's
+    memory cannot be read.
     """
     here_ms = time.time_ns() // 1_000_000
     clock = Clock(manager.now_ms, grace_ms, assume_over_ms, here_ms=here_ms)
