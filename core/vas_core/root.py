@@ -75,7 +75,8 @@ class Root:
     def glob(self, pattern: str) -> Iterator[Path]:
         """Yields the files that match `pattern`, sorted; of a captured tree those within it.
 
-        Raises BadInput for links in a circle and for a tree too large to search (`glob_inside`).
+        Raises BadInput for links in a circle and for a captured tree too large to search, OSError
+        where it cannot be read.
         """
         if self.is_live:
             yield from sorted(self.directory.glob(pattern))
