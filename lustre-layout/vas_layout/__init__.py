@@ -1,1 +1,1 @@
-"""Lustre stripe layouts: which OST, OSS and VM own a byte range."""
+"""Reads and sets Lustre stripe layouts: which OST, OSS and VM own a byte range."""

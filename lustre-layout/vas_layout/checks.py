@@ -10,7 +10,7 @@ from vas_core.root import Root
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Yields the finding whether a Lustre client runs on this machine."""
+    """Yields one finding: whether a Lustre client runs on this machine."""
     version = root.read("sys/fs/lustre/version")
     if version and "VAS_LAB_MOUNT" in os.environ:
         version += ", the lab's stand-in"

@@ -1,7 +1,7 @@
 """Decodes and encodes the bytes of the extended attribute `lustre.lov`. Pure.
 
-Little-endian and packed, as in Lustre's `lustre_user.h` (struct lov_user_md_v1 and _v3,
-lov_comp_md_v1, lov_foreign_md). Every count and size is checked against the bytes given
+The bytes are little-endian and packed, as in Lustre's `lustre_user.h` (struct lov_user_md_v1 and
+_v3, lov_comp_md_v1, lov_foreign_md). Every count and size is checked against the bytes given
 before anything of that size is allocated. Every error is a LayoutError of one line, which the
 Java decoder (org.vas.layout.StripeLayout) repeats word for word.
 """

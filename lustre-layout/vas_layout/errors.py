@@ -1,4 +1,4 @@
-"""Errors of the layout room: not a layout, and layout unavailable."""
+"""Defines the errors of this room: bytes are not a layout, or a layout is unavailable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from vas_core.errors import BadInput, VasError
 
 
 class LayoutError(BadInput):
-    """Bytes, text or a request are not a layout. One line, the same in Python and Java."""
+    """Bytes, text or a request are not a layout. Its line of text is the same in Java."""
 
 
 class LayoutUnavailableError(VasError):

@@ -24,7 +24,10 @@ _TIMEOUT_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Lfs:
-    """An `lfs` of 2.15 or later. File names go as absolute paths: `lfs` takes no `--`."""
+    """Runs an `lfs` of Lustre 2.15 or later, with absolute paths, as it takes no `--`.
+
+    All methods raise NotHere if it is not installed, CommandFailed if it does not end in time.
+    """
 
     program: str = "lfs"
 

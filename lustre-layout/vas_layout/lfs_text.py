@@ -1,6 +1,6 @@
 """Parses the output of `lfs getstripe -y`. Pure.
 
-One reader for both forms: 2.15 names components `component0:` and separates them by empty
+Both forms of the output are read: 2.15 names components `component0:` and separates them by empty
 lines, 2.16 and later print a YAML list. Neither quotes anything, a foreign layout is not YAML,
 and a pool may be called `no`, so this reads lines rather than YAML: a component begins at
 `lcme_id`, an object at `l_ost_idx`.

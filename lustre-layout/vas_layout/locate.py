@@ -17,7 +17,7 @@ SPREAD = "no VM owns more than half: `vas layout fix` gives each split one owner
 class OwnedSpan:
     """Bytes [offset, offset + length) of a file with their OST, OSS and VM.
 
-    An owner that is not known is None, and `reason` says why.
+    OST, OSS or VM is None if it is not known; then `reason` says why.
     """
 
     offset: int
@@ -31,7 +31,10 @@ class OwnedSpan:
 
 @dataclass(frozen=True)
 class OwnerShare:
-    """Bytes of a set of files that one VM owns; without a VM, one OSS or an unknown owner."""
+    """The bytes of a set of files that one VM owns.
+
+    `vm` is None for bytes of an OSS without a VM, `oss` too for bytes of an unknown owner.
+    """
 
     oss: str | None
     vm: str | None

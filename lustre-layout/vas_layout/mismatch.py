@@ -53,7 +53,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A file that must not be migrated, as it would lose a property besides its stripes."""
+    """A file that must not be migrated, as it would lose a property that `why` names."""
 
     path: Path
     file_size: int
@@ -87,7 +87,8 @@ def find_mismatches(
 ) -> Iterator[Mismatch | LeftAlone | LayoutUnavailableError]:
     """Yields files below `directory` to migrate or leave alone, and errors of unreadable ones.
 
-    A file with several names is found once.
+    A file with several names is yielded once. Raises BadInput if no stripe can be as long as the
+    target's split.
     """
     seen: set[tuple[int, int]] = set()
     for path in walk(directory):
@@ -106,9 +107,10 @@ def find_mismatches(
 def mismatch_of(
     path: Path, target: LayoutTarget, reader: LayoutReader
 ) -> Mismatch | LeftAlone | None:
-    """Returns why a file's stripes do not fit the split; None if they do.
+    """Returns why a file's stripes do not fit the split, or must stay; None if they fit.
 
-    Raises LayoutUnavailableError if the file or its layout cannot be read.
+    Raises LayoutUnavailableError if the file or its layout cannot be read, BadInput if no stripe
+    can be as long as the target's split.
     """
     size = size_of(path)
     if size == 0:

@@ -1,4 +1,4 @@
-"""Stripe layouts as plain data, with the names of `lfs getstripe`. Offsets and sizes in bytes."""
+"""Defines stripe layouts as plain data, named as in `lfs getstripe`. Offsets and sizes in bytes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Plain:
 
     @property
     def placed(self) -> bool:
-        """Tells whether `objects[(offset / stripe_size) % count]` is the owner of a byte."""
+        """Tells whether a byte has an OST: that of `objects[(offset / stripe_size) % count]`."""
         made = bool(self.objects) and self.magic is not Magic.SPECIFIC
         return made and self.pattern & ~OVERSTRIPING == RAID0
 

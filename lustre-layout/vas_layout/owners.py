@@ -43,10 +43,10 @@ class Owner:
 
 
 class OstOwners:
-    """Maps an OST index to its host; caches answers for `ttl_seconds` and reads again at a miss.
+    """Maps an OST index to the host that serves it now; caches answers for `ttl_seconds`.
 
-    `instance` returns the client instance of the mount (`lfs getname -i`), or None; it is called
-    only when several instances disagree.
+    An OST that is not in the cache makes it read again. `instance` returns the client instance of
+    the mount (`lfs getname -i`), or None; it is called only if several instances disagree.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class OstOwners:
         self._hosts: dict[int, Host] = {}
 
     def owner(self, ost_idx: int) -> Owner:
-        """Returns the host that serves an OST; by the map if the client does not know it."""
+        """Returns the host that serves an OST: by the client, else by the map."""
         host = self._by_client(ost_idx)
         if host:
             return Owner(host, Source.CLIENT)

@@ -51,16 +51,16 @@ def stripe_spans(layout: Layout, offset: int, length: int) -> Iterator[StripeSpa
 
 
 def borders(layout: Layout, size: int, unit: int) -> Iterator[int]:
-    """Yields offsets where the owner changes, in order; leaves out those that only repeat.
+    """Yields offsets where the owner changes, in order; one for each distance from a multiple of
+    `unit` bytes.
 
-    Left out is a border of which an earlier one is as far from a multiple of `unit` bytes. So the
-    number of borders depends on the layout, and not on the size of the file.
+    So the number of borders depends on the layout, and not on the size of the file.
     """
     return (span.offset for span in _merged(_all_spans(layout, 0, size, unit)))
 
 
 def unowned_reason(layout: Layout, offset: int, length: int) -> str | None:
-    """Returns why the first bytes of a range without a known owner have none; None if all have."""
+    """Returns why a range's first bytes without a known owner have none; None if all have one."""
     parts = (part for part, _start, _end in _segments(layout, offset, offset + length))
     return next((part for part in parts if isinstance(part, str)), None)
 

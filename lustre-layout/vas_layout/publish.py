@@ -19,7 +19,8 @@ _NOT_SUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 def publish(hidden: Path, final: Path) -> None:
     """Renames `hidden` to `final`, durably.
 
-    Raises LayoutUnavailableError if `final` exists or the rename fails.
+    Raises LayoutUnavailableError if `final` exists or the rename fails, OSError if the new name
+    cannot be made durable.
     """
     try:
         _rename_noreplace(hidden, final)

@@ -1,4 +1,4 @@
-"""Builds requests for a layout, to be written to `lustre.lov` of a file without one."""
+"""Builds requests for a layout, to be written to the `lustre.lov` of a file that has none."""
 
 from __future__ import annotations
 

@@ -100,12 +100,13 @@ def create_with_layout(
     store: XattrStore | None = None,
     lfs: Lfs | None = None,
 ) -> Created:
-    """Creates an empty file with this layout; fails if the name exists.
+    """Creates an empty file with the requested layout.
 
-    `mknod` and not `open`: a plain open(O_CREAT) gives the file the directory's default at
-    once, and a later setxattr then returns 0 and does nothing. So the layout is read back.
+    It is made by mknod(): open(O_CREAT) gives the file the directory's default at once, and a later
+    setxattr then returns 0 and does nothing. So the layout is read back.
     Where the attribute cannot be set or is ignored, `lfs setstripe` sets it, if installed.
-    Raises LayoutUnavailableError and removes the file if the layout cannot be set.
+    Raises LayoutUnavailableError if the name exists, or if the layout cannot be set; then the new
+    file is removed.
     """
     store = store or XattrStore()
     reader = LayoutReader(store, lfs or Lfs())

@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class SourceIdentity:
-    """The source and plan of a partial file; any difference makes `put` begin again.
+    """The source and plan of a partial file; if anything in it differs, `put` begins again.
 
     `source`: absolute path as hexadecimal bytes; sizes in bytes.
     """
@@ -68,13 +68,16 @@ class StripeJournal:
         return {line["stripe"]: line["sha256"] for line in lines}
 
     def begin(self, identity: SourceIdentity, token: str) -> None:
-        """Clears the journal and writes a new identity, before the partial file is created."""
+        """Clears the journal and writes a new identity, before the partial file is created.
+
+        Raises OSError.
+        """
         self._stream.seek(0)
         self._stream.truncate()
         self._append({"identity": asdict(identity), "token": token})
 
     def finished(self, stripe: int, sha256: str, inode: int) -> None:
-        """Records a stripe that is durable. Safe to call from several threads."""
+        """Records a stripe that is durable. Safe to call from several threads. Raises OSError."""
         with self._lock:
             self._append({"stripe": stripe, "sha256": sha256, "inode": inode})
 

@@ -93,7 +93,7 @@ def print_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
 def print_mismatches(
     found: list[Mismatch | LeftAlone], results: dict[Path, str], as_json: bool
 ) -> None:
-    """Prints files whose stripes do not fit; `results`: path -> result in a word."""
+    """Prints files whose stripes do not fit; `results`: path -> outcome of its migration."""
     if as_json:
         print_json(
             [

@@ -36,7 +36,7 @@ from vas_layout.store import LayoutReader
 @osts_option
 @pool_option
 @cluster_option
-@click.option("--apply", is_flag=True, help="Migrate the files found with `lfs migrate`.")
+@click.option("--apply", is_flag=True, help="Migrate these files by `lfs migrate`.")
 @dry_run()
 @json_option
 def fix(
@@ -51,7 +51,7 @@ def fix(
 ) -> int:
     """Find files whose splits lie on several OSTs.
 
-    With --apply they are migrated.
+    With --apply, these files are migrated to new stripes.
 
     \b
     Examples: vas layout fix /lustre/input --split 128M

@@ -26,7 +26,7 @@ _MOST_RANGES = 500_000
 @click.option(
     "--split",
     type=SizeType(),
-    help="Size of a split; shows the VM that owns most of each, as YARN is told.",
+    help="Size of a split; prints the VM that owns most of each split, which YARN is told.",
 )
 @cluster_option
 @json_option
@@ -44,7 +44,8 @@ def locate(
     Examples: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
               vas layout locate /lustre/input/part-00000 --split 128M
     \f
-    Raises BadInput for an empty split, a directory, and too many ranges.
+    Raises BadInput for an empty split, a directory, and too many ranges, LayoutUnavailableError if
+    the file or its layout cannot be read.
     """
     if split == 0:
         raise BadInput("--split: a split must not be empty", hint="give 128M or so")

@@ -1,4 +1,4 @@
-"""Options and questions that several commands of `vas layout` share."""
+"""Defines options that several commands of `vas layout` share, and reads what they name."""
 
 from __future__ import annotations
 
@@ -36,14 +36,18 @@ pool_option = click.option("--pool", help="Name of an OST pool; other OSTs are n
 
 
 def load_map(map_file: Path | None) -> Cluster:
-    """Returns the map in `map_file`, by default that of `vas cluster show`."""
+    """Returns the map in `map_file`; None is the map's default place.
+
+    Raises DocumentProblems for a missing or wrong map.
+    """
     return load_cluster(map_file or default_path())
 
 
 def osts_to_plan(osts: int | None, pool: str | None, map_file: Path | None) -> int | None:
-    """Returns the number of OSTs to plan for; None for all OSTs, or all of the pool.
+    """Returns the number of OSTs to plan for: `osts`, else those in the map.
 
-    The map does not hold the size of pools.
+    Returns None for all OSTs, without a map, and for all of a pool, whose size the map does not
+    hold. Raises DocumentProblems for a wrong map.
     """
     if osts is not None or pool is not None:
         return osts
@@ -53,7 +57,11 @@ def osts_to_plan(osts: int | None, pool: str | None, map_file: Path | None) -> i
 
 
 def check_pool(pool: str | None, directory: Path) -> None:
-    """Raises BadInput if the pool does not exist, as Lustre 2.15 would then use any OST."""
+    """Raises BadInput if the pool does not exist, as Lustre 2.15 would then use any OST.
+
+    Does nothing without a pool, and only prints a note if `lfs` is not installed. Raises
+    LayoutUnavailableError if `lfs` fails.
+    """
     if pool is None:
         return
     try:
