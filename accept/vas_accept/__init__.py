@@ -1,1 +1,1 @@
-"""`vas accept`: what only a real Lustre can answer, asked on a mounted client."""
+"""`vas accept`: checks, on a mounted client, what only a real Lustre can show."""

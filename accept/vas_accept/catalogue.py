@@ -1,4 +1,4 @@
-"""All checks, in the order in which they run: what the others lean on comes first."""
+"""Lists all checks in the order in which they run: first those that the others rely on."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ CHECKS: tuple[AcceptanceCheck, ...] = (
 
 
 def chosen(names: Sequence[str]) -> tuple[AcceptanceCheck, ...]:
-    """Returns the checks of these names, all of them for none. A name may be a prefix.
+    """Returns the checks whose names begin with one of `names`; all checks if there are none.
 
-    Raises BadInput for a name that no check has.
+    Raises BadInput for a name that no check begins with.
     """
     for name in names:
         if not any(check.name.startswith(name) for check in CHECKS):

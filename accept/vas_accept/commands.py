@@ -1,4 +1,4 @@
-"""`vas accept`: the acceptance of a mounted Lustre."""
+"""`vas accept`: checks a mounted Lustre before a site relies on it."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _options(
     ),
     click.option("--failover", is_flag=True, help="Wait for an OST that you fail over."),
     click.option("--hsm", is_flag=True, help="Archive and release one file of 3 MiB."),
-    click.option("--jobs", is_flag=True, help="Run a TeraSort by YARN too."),
+    click.option("--jobs", is_flag=True, help="Also run a TeraSort by YARN."),
 )
-@click.option("--as", "user", metavar="USER", help="Make the checks as this user too; needs root.")
+@click.option("--as", "user", metavar="USER", help="User to make the checks as, too; needs root.")
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Name, or its beginning, of a check; repeatable."
 )
@@ -98,8 +98,8 @@ def accept(
 ) -> None:
     """Check what only a real Lustre can answer, on a mounted client.
 
-    MOUNT is the mount or a directory below it. All is written into a directory of its own there,
-    1 GiB at most, and removed at the end; it takes less than 15 minutes. Status 3 when a check
+    MOUNT is the mount point or a directory below it. The checks write at most 1 GiB into a new
+    directory there, which is removed at the end, and take less than 15 minutes. Status 3 if a check
     failed.
 
     \b
@@ -107,7 +107,7 @@ def accept(
               vas accept /lustre/home/ann --only layout --json
               vas accept /lustre --cluster cluster.yaml --only failover --failover
     \f
-    Raises BadInput where nothing can be checked, FoundDifferent when a check failed.
+    Raises BadInput if nothing can be checked, FoundDifferent if a check failed.
     """
     checks, other = chosen(only), OrdinaryUser.named(user) if user else None
     _refuse_unfit(directory)

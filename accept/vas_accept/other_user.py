@@ -1,4 +1,4 @@
-"""Makes the checks as an ordinary user, in a process that has no other rights."""
+"""Makes the checks as an ordinary user, in a process with this user's rights only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDED = (ExitStatus.DONE, ExitStatus.DIFFERENT)
 
 @dataclass(frozen=True)
 class OrdinaryUser:
-    """A user to make checks as, by the user database."""
+    """A user to make checks as: the name, numbers and home of the user database."""
 
     name: str
     uid: int
@@ -44,7 +44,10 @@ class OrdinaryUser:
     def results(
         self, directory: Path, words: Sequence[str], seconds: float
     ) -> list[AcceptanceResult]:
-        """Makes the checks as this user; one failed result says why they could not be made."""
+        """Makes the checks as this user in `directory`, within `seconds`; returns the results.
+
+        If they could not be made, there is one failed result that says why.
+        """
         try:
             return self._accept(directory, words, seconds)
         except (VasError, OSError) as wrong:

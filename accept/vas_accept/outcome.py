@@ -1,4 +1,4 @@
-"""A check of the acceptance, and what became of it."""
+"""Defines a check of `vas accept` and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AcceptanceStatus(StrEnum):
-    """Outcome of a check. What could not be asked here is not applicable, and says why."""
+    """Outcome of a check. NOT_APPLICABLE: the check could not be made here, and says why."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -26,7 +26,7 @@ class NotApplicable(Exception):
 class Deviation(Exception):
     """Lustre, or VAS on it, answered otherwise than expected.
 
-    `meaning` and `fix` take the place of the check's own, where this deviation has better ones.
+    `meaning` and `fix`, if given, take the place of the check's own.
     """
 
     def __init__(self, expected: str, seen: str, *, meaning: str = "", fix: str = "") -> None:
@@ -37,10 +37,9 @@ class Deviation(Exception):
 
 @dataclass(frozen=True)
 class AcceptanceCheck:
-    """A check by its name. `run` returns what it saw, in a sentence.
+    """A check. `run` returns a sentence on what it saw, or raises NotApplicable or Deviation.
 
-    `run` raises NotApplicable or Deviation. `meaning` is what a failure means for the site, `fix`
-    what to do about it.
+    `meaning` is what a failure means for the site, `fix` what to do about it.
     """
 
     name: str
@@ -52,7 +51,8 @@ class AcceptanceCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceResult:
-    """The outcome of one check, made by `user`. `seen` is why, where it is not applicable."""
+    """The outcome of one check, made as `user`. `seen` is what the check saw, or why it is not
+    applicable; `seconds` is how long it took."""
 
     check: str
     title: str

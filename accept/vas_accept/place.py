@@ -28,7 +28,8 @@ ANY_INSTANCE = "[!M]*"
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceOptions:
-    """Options of the operator besides the mount; checks that need a missing one say so."""
+    """The operator's options besides the mount. A check whose option is missing is not
+    applicable."""
 
     cluster: Cluster | None = None
     cluster_file: Path | None = None
@@ -43,7 +44,7 @@ class AcceptanceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptancePlace:
-    """A directory of its own on Lustre. `deadline` is when all ends, by `time.monotonic`."""
+    """A directory on Lustre for the checks alone. All must end by `deadline` (time.monotonic)."""
 
     directory: Path
     options: AcceptanceOptions = field(default_factory=AcceptanceOptions)
@@ -52,20 +53,24 @@ class AcceptancePlace:
     lfs: Lfs = field(default_factory=Lfs)
 
     def own(self, name: str) -> Path:
-        """Makes a directory for one check, and returns its path."""
+        """Makes a directory for one check, and returns its path. Raises OSError if it exists."""
         made = self.directory / name
         made.mkdir()
         return made
 
     def seconds_left(self) -> float:
-        """Returns what a program may take now, in seconds. Raises NotApplicable at the end."""
+        """Returns how long a program may run now, in seconds. Raises NotApplicable if no time is
+        left."""
         left = self.deadline - time.monotonic()
         if left < 1:
             raise NotApplicable("the time for all checks is over")
         return min(left, _MOST_SECONDS)
 
     def run(self, argv: Sequence[str | Path], *, check: bool = True) -> Completed:
-        """Runs a program. Raises NotApplicable where it is not installed, VasError if it fails."""
+        """Runs a program and returns its output.
+
+        Raises NotApplicable if it is not installed or no time is left, VasError if it fails.
+        """
         try:
             return run(argv, check=check, timeout_seconds=self.seconds_left())
         except NotHere as missing:
@@ -86,17 +91,18 @@ class AcceptancePlace:
 
     @property
     def fsname(self) -> str:
-        """The file system's name, by `lfs osts`."""
+        """The file system's name, by `lfs osts`. Raises as `run` does."""
         return self._osts[0]
 
     @property
     def osts(self) -> tuple[int, ...]:
-        """The indices of the active OSTs, by `lfs osts`."""
+        """The indices of the active OSTs, by `lfs osts`. Raises as `run` does."""
         return self._osts[1]
 
     @property
     def cluster(self) -> Cluster:
-        """The map of this file system's site. Raises NotApplicable without one."""
+        """The map of the site. Raises NotApplicable if there is none, or one of another file
+        system."""
         cluster = self.options.cluster
         if cluster is None:
             raise NotApplicable("no map of the site is known: --cluster FILE")
@@ -109,7 +115,7 @@ class AcceptancePlace:
     def pool(self) -> str:
         """The pool to make files in: the one given, else the first.
 
-        Raises NotApplicable where the file system has none.
+        Raises NotApplicable if the file system has none, VasError if `lfs` is missing or fails.
         """
         pools = [self.options.pool] if self.options.pool else self.lfs.pools(self.directory)
         if not pools:

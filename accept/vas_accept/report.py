@@ -36,7 +36,7 @@ _LABELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceFacts:
-    """The time and place of the checks. A field is None where the client does not tell."""
+    """The time and place of the checks. A field is None if the client does not tell it."""
 
     time: str
     mount: str
@@ -90,7 +90,7 @@ class AcceptanceReport:
         }
 
     def html(self) -> str:
-        """Returns one self-contained page: what failed comes first."""
+        """Returns the report as one self-contained HTML page; failed checks come first."""
         facts = {_LABELS[name]: str(value) for name, value in asdict(self.facts).items() if value}
         page = ChecklistPage(
             title=f"VAS: acceptance of {self.facts.fsname}",

@@ -1,4 +1,4 @@
-"""Runs checks one after the other in a directory of their own, which is gone at the end."""
+"""Runs checks one after the other in a new directory, and removes it at the end."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ PREFIX = ".vas-accept-"
 
 @contextmanager
 def own_directory(parent: Path) -> Iterator[Path]:
-    """Makes a directory that only this user reads, and removes it with all in it, however it ends.
+    """Makes a directory in `parent` that only this user can read, for a `with` block.
 
-    Raises VasError for what could not be removed.
+    Removes it with all in it afterwards, also at an error or SIGTERM. Raises OSError if it cannot
+    be made, VasError if it cannot be removed.
     """
     made = Path(tempfile.mkdtemp(dir=parent, prefix=PREFIX))
     before = signal.signal(signal.SIGTERM, _interrupt)
@@ -55,7 +56,10 @@ def run_checks(
     place: AcceptancePlace,
     heard: Callable[[AcceptanceResult], None] = lambda _: None,
 ) -> list[AcceptanceResult]:
-    """Runs all checks; returns their results in the same order. One that breaks stops no other."""
+    """Runs all checks, even after one fails; returns their results in the same order.
+
+    `heard` gets each result at once.
+    """
     results = []
     for check in checks:
         results.append(run_check(check, place))

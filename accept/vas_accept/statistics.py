@@ -1,4 +1,4 @@
-"""Reads what `lctl get_param` tells: the requests that this client sent, or an OST got."""
+"""Reads, by `lctl get_param`, how many requests this client sent, or an OST received."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SampledRequests:
 def read_statistics(place: AcceptancePlace, pattern: str) -> dict[str, dict[str, SampledRequests]]:
     """Returns parameter -> kind of request -> samples, for `osc.*` or the like.
 
-    Raises NotApplicable where `lctl` is missing or tells nothing to this user.
+    Raises NotApplicable if `lctl` is missing or this user may read none.
     """
     done = place.run(["lctl", "get_param", f"{pattern}.stats"], check=False)
     found: dict[str, dict[str, SampledRequests]] = {}
@@ -44,9 +44,9 @@ def read_statistics(place: AcceptancePlace, pattern: str) -> dict[str, dict[str,
 
 
 def reads_by_ost(place: AcceptancePlace) -> dict[int, int]:
-    """Returns OST index -> reads of it: the OST's own number on its server, else this client's.
+    """Returns OST index -> number of reads: as its server counts them, else as this client does.
 
-    Raises NotApplicable where neither is readable.
+    Raises NotApplicable if this user may read neither.
     """
     found: dict[int, int] = {}
     for kind, instance in (("osc", f"-osc-{place.instance}"), ("obdfilter", "")):
@@ -71,8 +71,8 @@ def _reads(kinds: dict[str, SampledRequests]) -> int:
 def requests_sent(place: AcceptancePlace) -> Counter[str]:
     """Returns kind -> requests of this client to all OSTs (`ost_sync`) and MDTs (`mds_close`).
 
-    Locks are named by whom they were asked of: `mdt_enqueue`, `ost_enqueue`, `ost_glimpse`. Raises
-    NotApplicable where no statistics of OSTs are readable.
+    Requests for locks are `mdt_enqueue`, `ost_enqueue` and `ost_glimpse`. Raises NotApplicable if
+    this user may not read the statistics of OSTs.
     """
     total: Counter[str] = Counter()
     for name, kinds in read_statistics(

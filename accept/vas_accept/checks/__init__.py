@@ -1,1 +1,1 @@
-"""The checks of `vas accept`, a file for each part of Lustre that VAS leans on."""
+"""Holds the checks of `vas accept`, a file for each part of Lustre that VAS relies on."""

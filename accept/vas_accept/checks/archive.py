@@ -1,4 +1,4 @@
-"""A file released to the archive (HSM): its stripes are gone, and VAS must not guess an owner."""
+"""Checks that VAS guesses no owner for a file that was released to the archive (HSM)."""
 
 from __future__ import annotations
 

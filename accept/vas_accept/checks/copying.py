@@ -1,4 +1,4 @@
-"""`vas layout put`, killed and resumed, and `vas layout fix`."""
+"""Checks `vas layout put`, which is killed and resumed, and `vas layout fix`."""
 
 from __future__ import annotations
 

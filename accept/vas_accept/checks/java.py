@@ -1,4 +1,4 @@
-"""Hadoop's file-system contracts, and a job's shuffle in one process, on the mount."""
+"""Runs Hadoop's file-system contract tests, and a job's shuffle in one process, on the mount."""
 
 from __future__ import annotations
 
@@ -115,7 +115,10 @@ def _told(sent: Counter[str] | None) -> str:
 
 
 def compare_layouts(packed: Counter[str] | None, each: Counter[str] | None) -> None:
-    """Raises Deviation where packed map output asked for more than one file per reducer did."""
+    """Raises Deviation if packed map output sent more requests than one file per reducer did.
+
+    The counts are by kind of request; None: not known, and nothing is compared.
+    """
     if packed is None or each is None:
         return
     for name in ("mds_close", "ost_sync"):

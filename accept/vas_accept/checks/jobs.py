@@ -1,4 +1,4 @@
-"""A TeraSort by the queue: the right rows, maps where their bytes are, nothing left."""
+"""Checks a TeraSort run by YARN: its rows, whether maps ran where their bytes are, leftovers."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def _terasort(place: AcceptancePlace) -> str:
 
 
 def judge_locality(rows: list[dict[str, Any]]) -> str:
-    """Returns what `vas job locality --json` says in a sentence.
+    """Returns a sentence about the rows of `vas job locality --json`.
 
-    Raises Deviation where less than 90 % of the bytes were local, with the reasons.
+    Raises Deviation, with the reasons, if less than 90 % of the bytes were local.
     """
     size = sum(row["length"] or 0 for row in rows)
     local = sum(row["local_bytes"] or 0 for row in rows)
@@ -71,7 +71,7 @@ def _wait_until_empty(place: AcceptancePlace, application: str) -> None:
 
 
 def leftovers(staging: Path, application: str) -> list[str]:
-    """Returns what is left of an application's job below the staging directory of all users."""
+    """Returns the paths that an application's job left below the staging directory."""
     job = application.replace("application_", "job_")
     return [str(path) for path in staging.glob(f"*/.staging/{job}")]
 

@@ -1,4 +1,4 @@
-"""Layouts of every kind: the attribute against `lfs`, offsets against the OSTs' counters."""
+"""Checks layouts of every kind: the attribute against `lfs`, owners against the OSTs' counters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ODD_NAME = b"odd \xff\xc3\xa9\nname '$(x)"
 
 @dataclass(frozen=True)
 class LayoutKind:
-    """A kind of layout, and the options of `lfs setstripe` that give it."""
+    """A kind of layout, and the options (`words`) of `lfs setstripe` that make it."""
 
     name: str
     what: str
@@ -38,9 +38,10 @@ class LayoutKind:
     file: bytes = b"file"
 
     def make(self, place: AcceptancePlace) -> Path:
-        """Makes a file of the kind with 3 MiB in it.
+        """Makes a file of the kind with 3 MiB in it, and returns its path.
 
-        Raises NotApplicable where `lfs` does not know the kind, Deviation where it fails.
+        Raises NotApplicable if `lfs` does not know the kind, Deviation if it fails, OSError if the
+        file cannot be written.
         """
         path = place.own(self.name) / os.fsdecode(self.file)
         words = self.words(place)
@@ -55,7 +56,8 @@ class LayoutKind:
 
 
 def write(path: Path, size: int = FILE_BYTES) -> None:
-    """Writes bytes into a file that is there, and syncs them."""
+    """Writes `size` random bytes (whole MiB) into an existing file, and syncs them. Raises
+    OSError."""
     descriptor = os.open(path, os.O_WRONLY)
     try:
         for _ in range(size // MIB):
@@ -114,7 +116,10 @@ def _compare(kind: LayoutKind, place: AcceptancePlace) -> str:
 
 
 def differences(told: Any, read: Any, at: str = "layout") -> Iterator[tuple[str, str, str]]:
-    """Yields (where, by lfs, by the attribute) of two layouts as JSON, for what both hold."""
+    """Yields (key, value by lfs, value by the attribute) for each key of both that differs.
+
+    `told` and `read` are a layout as JSON, by `lfs` and by the attribute.
+    """
     if isinstance(told, dict) and isinstance(read, dict):
         both = (told.keys() | read.keys()) - _ONE_SIDED
         if at == "layout" and told.get("type") == "composite":

@@ -1,4 +1,4 @@
-"""Locks, as the mount's mode (flock, localflock, noflock) promises them."""
+"""Checks whether locks behave as the mount's mode (flock, localflock, noflock) promises."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GRANTED = "granted"
 
 @dataclass(frozen=True)
 class LustreMount:
-    """A line of /proc/self/mounts."""
+    """A mounted Lustre client, from a line of /proc/self/mounts."""
 
     source: str
     point: Path
@@ -35,7 +35,7 @@ class LustreMount:
 
 @dataclass(frozen=True)
 class LockAnswers:
-    """Answers to flock(), another process' flock(), and fcntl() while flock() is held."""
+    """The results of flock(), and, while it is held, of another process' flock() and fcntl()."""
 
     own: str
     other: str

@@ -1,4 +1,4 @@
-"""Checks who serves an OST, by this client, and after a failover that the operator makes."""
+"""Checks which server has an OST, by this client, before and after a failover by the operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts set without a process, defaults of directories, and names that only one writer gets."""
+"""Checks layouts set without `lfs`, directories' defaults, and names that only one writer gets."""
 
 from __future__ import annotations
 

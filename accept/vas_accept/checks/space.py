@@ -1,4 +1,4 @@
-"""Fills a small pool, or a quota, and sees how `vas layout put` fails there."""
+"""Fills a small pool, or a quota, and checks how `vas layout put` fails there."""
 
 from __future__ import annotations
 
