@@ -19,4 +19,4 @@ from vas_core.lazy import Later, LazyGroup
     },
 )
 def image() -> None:
-    """The guests' image: JDK, Hadoop, the plugins and VAS on Debian or Rocky 9."""
+    """Make the guests' image: JDK, Hadoop, the plugins and VAS on Debian or Rocky 9."""

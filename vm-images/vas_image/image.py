@@ -1,4 +1,4 @@
-"""An image on disk: the files of one directory, and their description."""
+"""Reads and writes the description and check sums of an image, the files of one directory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_image(directory: Path) -> Image:
 
 
 def write_image(directory: Path, image: Image) -> None:
-    """Writes image.json, then the check sums of all files."""
+    """Writes image.json, then the check sums of all files. Raises OSError."""
     write_atomically(directory / ABOUT, image.model_dump_json(indent=2) + "\n")
     names = (DISK, KERNEL, INITRD, BILL, ABOUT)
     sums = (f"{digest_of(directory / name)}  {name}\n" for name in names)
@@ -60,7 +60,7 @@ def write_image(directory: Path, image: Image) -> None:
 def check_sums(directory: Path) -> Iterator[tuple[str, bool]]:
     """Yields each file of SHA256SUMS, and whether it still has that check sum.
 
-    Raises BadInput if SHA256SUMS is missing.
+    Raises BadInput if SHA256SUMS is missing or too long, OSError if a file cannot be read.
     """
     try:
         text = read_limited(directory / SUMS, _MOST_BYTES).decode(errors="replace")

@@ -42,7 +42,7 @@ _UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE_4M.fd
 
 
 def public_key(text: str) -> str:
-    """Returns a public SSH key without the blanks around it. Raises BadInput if it is none."""
+    """Returns a public SSH key without blanks around it. Raises BadInput for any other text."""
     key = text.strip()
     if not _PUBLIC_KEY.fullmatch(key):
         hint = "give the file that ends in .pub"
@@ -51,9 +51,10 @@ def public_key(text: str) -> str:
 
 
 def pack_box(directory: Path, box: Path, key: str) -> Image:
-    """Writes the box of an image, for the owner of a public SSH key.
+    """Writes the box of the image in `directory`, for the owner of a public SSH key to log in.
 
-    Raises BadInput if `key` is not a public key.
+    Returns the image's description. Raises BadInput if `key` is not a public key or if there is no
+    image, OSError if a file cannot be written.
     """
     key = public_key(key)
     image = read_image(directory)

@@ -26,7 +26,8 @@ _GUEST_UNITS = (
 def assemble(directory: Path, system: System) -> None:
     """Fills `directory` with the files that an image has in addition to packages.
 
-    Raises NotHere if Hadoop or the plugins are not built.
+    Raises NotHere if Hadoop or the plugins are not built, VasError if pip fails, OSError if a file
+    cannot be copied.
     """
     shutil.copytree(DEFINITION / "mkosi.extra", directory, dirs_exist_ok=True)
     _copy(find_hadoop().glob("*.jar"), directory / HADOOP)

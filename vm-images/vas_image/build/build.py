@@ -30,7 +30,7 @@ BUILD = REPOSITORY / "build/image"
     type=click.Choice([one.value for one in ImageBuilder]),
     default=ImageBuilder.MKOSI.value,
     show_default=True,
-    help="mkosi makes a disk that boots by itself; quick is mmdebstrap, for tests.",
+    help="Program that builds: mkosi (a disk that boots by itself), quick (mmdebstrap, for tests).",
 )
 @click.option(
     "--mirror", metavar="URL", help="Source of packages; {snapshot} is the pinned date."

@@ -56,7 +56,7 @@ class BuildOrder:
 
     @property
     def definition(self) -> Definition:
-        """Returns the definition of its system."""
+        """Returns the definition of the order's system. Raises BadInput if it is wrong."""
         return read_definition(self.system)
 
     @property
@@ -77,7 +77,10 @@ class BuildOrder:
 
 
 def command_of(order: BuildOrder, tree: Path, output: Path) -> list[str]:
-    """Returns the builder's command line."""
+    """Returns the builder's command line, for the gathered `tree` and the directory `output`.
+
+    Raises BadInput for a system that the builder cannot make.
+    """
     if order.builder is ImageBuilder.MKOSI:
         return mkosi_argv(_whole(order, tree, output))
     return mmdebstrap_argv(_quick(order, tree, output))
@@ -86,8 +89,9 @@ def command_of(order: BuildOrder, tree: Path, output: Path) -> list[str]:
 def build(order: BuildOrder, learned: Path) -> Image:
     """Builds an image and shows progress; an existing image is replaced at the end only.
 
-    `learned` is the file that remembers how long each step took. Raises VasError with the
-    builder's message.
+    `learned` is the file that remembers how long each step took. Raises NotHere if the builder or a
+    part of the image is missing, BadInput for options that do not fit or an output directory of
+    something else, VasError with the builder's message if it fails.
     """
     order.output.parent.mkdir(parents=True, exist_ok=True)
     _check_place(order.output)
@@ -126,9 +130,10 @@ def _check_place(output: Path) -> None:
 
 
 def check_builder(order: BuildOrder) -> None:
-    """Checks the builder before minutes of work: an older mkosi has other settings.
+    """Checks, before minutes of work, that the builder is there and new enough.
 
-    Raises NotHere if the builder is missing or too old, BadInput for options that do not fit.
+    Raises NotHere if it is missing or too old (an older mkosi has other settings), CommandFailed if
+    it does not run, BadInput for options that do not fit.
     """
     if order.security_mirror and not order.mirror:
         raise BadInput("is of use with --mirror only", where="--security-mirror")

@@ -35,14 +35,18 @@ _STOPPED = -1
 
 @dataclass(frozen=True)
 class BootStart:
-    """The way to start an image. `direct`: by the kernel next to it, not by its boot loader."""
+    """How to start the image in `directory`. `direct`: by the kernel next to it, not by its boot
+    loader."""
 
     directory: Path
     kvm: bool = False
     direct: bool = False
 
     def boot(self, work: Path) -> QemuBoot:
-        """Returns the machine to boot. Raises NotHere if QEMU or a needed firmware is missing."""
+        """Returns the machine to boot, with its files in `work`.
+
+        Raises NotHere if QEMU or a needed firmware is missing, BadInput if there is no image.
+        """
         _, guest = site()
         image = read_image(self.directory)
         by_itself = image.boots_by_itself and not self.direct
@@ -74,7 +78,9 @@ class BootReport:
 def boot(start: BootStart, work: Path, *, timeout_seconds: float) -> BootReport:
     """Boots an image, whose disk is not written to; the directory `work` gets its console.
 
-    Raises VasError with the console's end if it ends, or takes too long, without a verdict.
+    Raises VasError with the console's end if it ends, or takes longer than `timeout_seconds`,
+    without a verdict; NotHere if QEMU or a needed firmware is missing; BadInput if there is no
+    image.
     """
     given = start.boot(work)
     write_seed(given.seed, check_seed(kvm=start.kvm))

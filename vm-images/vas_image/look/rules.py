@@ -1,4 +1,4 @@
-"""Checks the rules that every image must meet: nothing secret, nothing of a single machine."""
+"""Checks the rules that every image must meet, such as no secret and no machine-id."""
 
 from __future__ import annotations
 
