@@ -47,8 +47,10 @@ def test_the_name_of_a_job_is_set_on_the_role_s_own_mount(
         "__vas_lustre_client_unit_there": {"stat": {"exists": unit}},
         "__vas_lustre_client_mounted": {"rc": mounted},
     }
-    assert wanted("Set Lustre's name of a process's job, on the role's own mount", **known) is named
-    gone = wanted("Remove the unit of the jobs' name where the inventory excludes one", **known)
+    name = "Set Lustre's parameter jobid_var on the mount that the role made"
+    assert wanted(name, **known) is named
+    name = "Remove the unit that names jobs to Lustre where the inventory excludes such names"
+    gone = wanted(name, **known)
     assert gone is (jobid == "")
 
 

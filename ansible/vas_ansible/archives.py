@@ -26,7 +26,8 @@ PYTHON = "3.11"
 def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
     """Packs VAS and its pinned libraries from the package index; returns the number of wheels.
 
-    A library that is built for one Python version has a wheel for each of `pythons`.
+    A library that is built for one Python version has a wheel for each of `pythons`. Raises
+    VasError if pip fails, OSError if the archive cannot be written.
     """
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -36,7 +37,10 @@ def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
 
 
 def archive_hadoop(archive: Path) -> int:
-    """Packs the jars that the lab runs too; returns their number. Raises NotHere before a build."""
+    """Packs Hadoop's jars and the plugins'; returns their number.
+
+    Raises NotHere before a build, OSError if the archive cannot be written.
+    """
     jars = _named("hadoop", find_hadoop().glob("*.jar"))
     return pack(archive, jars | _named("plugins", [find_plugins()]))
 
@@ -49,7 +53,8 @@ def pack(archive: Path, files: dict[str, Path]) -> int:
     """Writes a tar of `files`, name in the tar -> path, and returns their number.
 
     Members belong to root and have no times. Also writes ARCHIVE.cdx.json, a bill of materials with
-    each file's SHA-256. Raises VasError for a file without a version in its name.
+    each file's SHA-256. Raises VasError for a file without a version in its name, OSError if the
+    archive cannot be written.
     """
     archive.parent.mkdir(parents=True, exist_ok=True)
     # A name that nobody can foresee: the directory may be anybody's.

@@ -1,4 +1,4 @@
-"""Compares what reaches a node with the advisories that the repository keeps."""
+"""Compares the libraries that nodes get with the advisories that the repository keeps."""
 
 from __future__ import annotations
 
@@ -45,8 +45,11 @@ class AuditFinding:
 
 
 def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
-    """Reads the list of advisories. Raises BadInput for a line without five columns, for a list
-    without advisories, and for what is not a file of a list's size."""
+    """Reads the list of advisories.
+
+    Raises BadInput for a line without five columns, for a list without advisories, and for a file
+    that is too large or not a file.
+    """
     found = []
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if line.startswith("#"):

@@ -59,7 +59,7 @@ def wheels(file: Path, pythons: tuple[str, ...]) -> None:
     """Write VAS and its libraries, for nodes without an index.
 
     FILE is a tar of wheels; the inventory names it as vas_program_archive. Debian 12 and Rocky 9
-    have Python 3.11, Debian 13 has 3.13. Asks the package index once; the nodes never do.
+    have Python 3.11, Debian 13 has 3.13. Only this command needs the package index, not the nodes.
 
     \b
     Example: vas provision wheels build/vas-wheels.tar --python 3.11 --python 3.13

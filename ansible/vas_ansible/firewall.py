@@ -22,10 +22,10 @@ _SET = """    set guests_{0} {{
 def server_nftables(
     cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
 ) -> str:
-    """Returns a table of a storage server for `nft -f`, which replaces only an earlier one of VAS.
+    """Returns a table of a storage server for `nft -f`; it replaces only an earlier one of VAS.
 
     `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may read metrics.
-    A packet that this table accepts still has to pass the server's own rules.
+    A packet that this table accepts must also pass the server's own rules.
     """
     let_in = [f"{protocol} dport {port} accept" for port, _, protocol in _split(needed)]
     let_in += [
@@ -61,9 +61,9 @@ table inet vas_guests {{
 def server_firewalld(
     cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
 ) -> str:
-    """Returns commands that create a zone of guests: their bridge and fabric addresses.
+    """Returns firewalld commands that put guests (their bridge and addresses) into a zone.
 
-    `needed`, `monitoring`: see `server_nftables`.
+    `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may read metrics.
     """
     zone = "firewall-cmd --permanent --zone=vas-guests"
     ports = [f"--add-port={port}" for port in needed]
@@ -82,9 +82,9 @@ def server_firewalld(
 
 
 def node_nftables(cluster: Cluster) -> str:
-    """Returns nft commands, one for each family of addresses, for a guest or the ResourceManager.
+    """Returns nft commands by which a guest or ResourceManager accepts the map's nodes.
 
-    By them it accepts the map's nodes.
+    There is one for each family of addresses.
     """
     rules = (
         f"nft insert rule inet filter input {family} saddr '{{ {', '.join(own)} }}' accept\n"

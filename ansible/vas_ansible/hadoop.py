@@ -42,9 +42,9 @@ class Choices:
     `reserved`: memory of a guest that containers do not get, like 2GiB. `executor`: whether
     containers run as their users, by Hadoop's setuid program; without Kerberos only where the map
     explains in `yarn.trusts_every_user` why users are believed. `realm`: Kerberos realm, or empty.
-    `plugins`: whether jobs get VAS's shuffle and warm containers where they say nothing, with the
-    memory and JVM flags of the profile `default`. `class_archive`: whether the JVMs of containers
-    map the node's archive of classes.
+    `plugins`: whether jobs get VAS's shuffle and warm containers by default, with the memory and
+    JVM flags of the profile `default`. `class_archive`: whether the JVMs of containers map the
+    node's archive of classes.
     `properties`: the site's own Hadoop properties, which override all others.
     """
 

@@ -1,6 +1,6 @@
 """Generates the files of Prometheus and Grafana from a site's map. Pure.
 
-The endpoints belong to the daemons; a test holds that every metric of a rule or panel exists.
+A test checks that the daemons have every metric that a rule or panel names.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FOR = "5m"
 
 @dataclass(frozen=True)
 class Alert:
-    """An alert rule: PromQL condition, its least duration, and a summary with the fix."""
+    """An alert rule: a PromQL condition, how long it must hold, and a summary with the fix."""
 
     name: str
     expression: str

@@ -1,6 +1,6 @@
 """Generates the table of options in each role's README from its argument_specs.yml.
 
-`python -m vas_ansible.readme` writes every README again; a test compares.
+`python -m vas_ansible.readme` writes every README again; a test compares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Filters of the checks: inventory and machine findings, machine warnings, MTUs, users' numbers."""
+"""Filters of the checks: inventory and machine findings, machine warnings, MTUs, users' numbers.
+
+They raise DocumentProblems, which fails the task, for a wrong map.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def _options(roles: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def vas_machine_findings(
     cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 ) -> list[str]:
-    """Returns one line for each problem of a machine. `facts`: result of `vas_facts` as JSON."""
+    """Returns one line for each problem of a machine. `facts`: result of `vas_facts` as JSON.
+
+    `settings`: see `vas_ansible.checks.machine.examine_machine`.
+    """
     found = _examined(cluster_file, node, facts, settings)
     return [finding.line() for finding in found if not finding.warns]
 
@@ -94,7 +100,10 @@ def vas_machine_findings(
 def vas_machine_warnings(
     cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 ) -> list[str]:
-    """Returns one line for each warning, which stops nothing; see `vas_machine_findings`."""
+    """Returns one line for each warning about a machine; warnings do not stop the playbook.
+
+    The arguments are those of `vas_machine_findings`.
+    """
     found = _examined(cluster_file, node, facts, settings)
     return [finding.line() for finding in found if finding.warns]
 
@@ -126,7 +135,10 @@ def vas_fabric_mtus(
 def vas_user_numbers(
     hostvars: Mapping[str, Any], nodes: list[str], registered: str
 ) -> dict[str, int]:
-    """Returns user -> the number that most of the nodes with facts have; see `vas_fabric_mtus`."""
+    """Returns user -> the number that most of the nodes with facts have for the user.
+
+    The arguments are those of `vas_fabric_mtus`.
+    """
     from vas_ansible.checks import usual_numbers
 
     answered = _facts_read(hostvars, nodes, registered)

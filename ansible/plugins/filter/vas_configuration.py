@@ -28,7 +28,11 @@ options:
 
 
 def vas_configuration(cluster_file: str, node: str, **choices: Any) -> dict[str, str]:
-    """Returns file name -> XML. Raises AnsibleFilterError if map and choices contradict."""
+    """Returns file name -> XML of Hadoop's configuration on `node`.
+
+    `choices` are the fields of `vas_ansible.hadoop.Choices`. Raises AnsibleFilterError if the map
+    is wrong or contradicts them.
+    """
     from vas_ansible.hadoop import Choices, site_files
     from vas_cluster import load_cluster
     from vas_core.errors import VasError

@@ -23,7 +23,10 @@ options:
 
 
 def vas_monitoring(cluster_file: str, runbooks: str) -> dict[str, str]:
-    """Returns file name -> text of each file for Prometheus and Grafana."""
+    """Returns file name -> text of each file for Prometheus and Grafana.
+
+    `runbooks` is where alerts link to runbook.md. Raises DocumentProblems for a wrong map.
+    """
     from vas_ansible.monitoring import monitoring_files
     from vas_cluster import load_cluster
 

@@ -27,7 +27,10 @@ options:
 
 
 def vas_targets(cluster_file: str, node: str, mdt: str) -> list[dict[str, Any]]:
-    """Returns each target's name, device, mount, unit and the command that formats it."""
+    """Returns the name, device, mount, unit and format command of each target of `node`.
+
+    `mdt`: disk of MGS and MDT, or empty. Raises BadInput for a wrong map or an OST without a disk.
+    """
     from vas_ansible.targets import targets
     from vas_cluster import load_cluster
 
@@ -40,7 +43,8 @@ def vas_targets(cluster_file: str, node: str, mdt: str) -> list[dict[str, Any]]:
 def vas_target_refusals(cluster_file: str, node: str, mdt: str, signatures: list[str]) -> list[str]:
     """Returns one line for each disk that must not be formatted.
 
-    `signatures`: output of wipefs for each target, in the same order.
+    `signatures`: output of wipefs for each target, in the order of `vas_targets`. Raises as it
+    does.
     """
     from vas_ansible.targets import refusal, targets
     from vas_cluster import load_cluster

@@ -20,6 +20,7 @@ def vas_verify_report(
     """Returns the report as `json` and `html`, and lines of checks that `failed` or did not run.
 
     Checks that did not run are in `left`. `nodes`: machines of the site, in the report's order.
+    Raises DocumentProblems for a wrong map.
     """
     from vas_ansible.verify import CheckStatus, VerifyLimits, as_html, as_json, examine, lines
     from vas_cluster import load_cluster

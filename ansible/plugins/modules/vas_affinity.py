@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_affinity`, thin over `vas affinity`."""
+"""The Ansible module `vas_affinity`: calls `vas affinity` on a node."""
 
 from __future__ import annotations
 

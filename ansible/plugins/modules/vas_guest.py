@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_guest`, thin over `vas guest`."""
+"""The Ansible module `vas_guest`: calls `vas guest` on a storage server."""
 
 from __future__ import annotations
 

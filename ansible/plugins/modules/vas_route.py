@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_route`, thin over `vas route`."""
+"""The Ansible module `vas_route`: calls `vas route` on a node."""
 
 from __future__ import annotations
 

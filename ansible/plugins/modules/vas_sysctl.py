@@ -69,7 +69,7 @@ class ProcSys:
         self._root = root / "proc/sys"
 
     def value(self, key: str) -> str | None:
-        """Returns a parameter's words joined by blanks; None if it is missing or read-only."""
+        """Returns a parameter's words joined by blanks; None if it is missing or cannot be set."""
         path = self._root / key.replace(".", "/")
         # In a network namespace some parameters are read-only.
         if not path.exists() or not path.stat().st_mode & stat.S_IWUSR:

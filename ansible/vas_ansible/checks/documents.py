@@ -31,7 +31,7 @@ def as_written(settings: object) -> object:
 
 
 def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[CheckFinding]:
-    """Finds settings that a program would refuse, but only after the first changes."""
+    """Finds settings that a program would refuse later, when the roles have changed something."""
     for name, (model, page) in _MODELS.items():
         try:
             model.model_validate(as_written(variables.get(name) or {}))

@@ -1,4 +1,4 @@
-"""Checks the program container-executor of Hadoop's that a site names, without running it."""
+"""Checks Hadoop's program container-executor that a site names, without running it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def examine_executor(
 ) -> Iterator[CheckFinding]:
     """Finds a program that is not Hadoop's, or reads another configuration than the role's.
 
-    `read` returns the bytes of a file of the controller, and nothing for one that is not there.
+    `read` returns the bytes of a file of the controller; none for a missing file.
     """
     path = variables.get(_OPTION)
     if not isinstance(path, str) or not path.startswith("/"):
@@ -40,7 +40,7 @@ def examine_executor(
 
 
 def bytes_of(path: str) -> bytes:
-    """Returns the content of a regular file, nothing for a missing one, at most 64 MiB."""
+    """Returns the first 64 MiB of a regular file; nothing if it is missing. Raises OSError."""
     file = Path(path)
     if not file.is_file():
         return b""

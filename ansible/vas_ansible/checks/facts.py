@@ -36,7 +36,7 @@ class Account(_FrozenFacts):
 class FilePlace(_FrozenFacts):
     """A path, whether a file is there, and the file system that holds it or would hold it.
 
-    `device` is the number of that file system, `free_bytes` the room on it.
+    `device` is the number of that file system, `free_bytes` the space that is free on it.
     """
 
     there: bool
@@ -45,10 +45,10 @@ class FilePlace(_FrozenFacts):
 
 
 class FirewalldZone(_FrozenFacts):
-    """An interface's zone of firewalld; `target` is what becomes of packets that no rule is for.
+    """An interface's zone of firewalld; `target` is the fate of packets that match no rule.
 
-    `ports`: what it lets in besides, each as PORT/PROTOCOL; `sources`: networks from which it lets
-    in everything.
+    `ports`: ports that it lets in, each as PORT/PROTOCOL; `sources`: networks from which it lets in
+    everything.
     """
 
     zone: str
@@ -58,10 +58,10 @@ class FirewalldZone(_FrozenFacts):
 
 
 class Chain(_FrozenFacts):
-    """A chain that drops what no rule is for; from the interfaces `open` it takes everything.
+    """A chain that drops packets that match no rule; from interfaces in `open` it takes all.
 
-    `ports`: interface, or "*" for all -> what it lets in besides, each as PORT/PROTOCOL;
-    `sources`: networks from which it lets in everything.
+    `ports`: interface, or "*" for all -> ports that it lets in, each as PORT/PROTOCOL; `sources`:
+    networks from which it lets in everything.
     """
 
     name: str
@@ -86,7 +86,7 @@ class FirewallFacts(_FrozenFacts):
 
 
 class Nodemap(_FrozenFacts):
-    """One nodemap of Lustre's. `admin`: whether root of its clients is root on the file system.
+    """One nodemap of Lustre. `admin`: whether its clients' root is root on the file system.
 
     `ranges`: first and last NID of each range, as Lustre prints them.
     """
@@ -98,8 +98,8 @@ class Nodemap(_FrozenFacts):
 class LustreServer(_FrozenFacts):
     """Facts of a Lustre server; all fields are empty on any other machine.
 
-    `nodemaps`: name -> nodemap, empty where the server knows none; `nodemaps_active`: whether they
-    are in force; `remote_dir_gid`: MDT -> who may make striped directories (0: root alone).
+    `nodemaps`: name -> nodemap, empty if the server has none; `nodemaps_active`: whether they are
+    in force; `remote_dir_gid`: MDT -> group that may make striped directories (0: root only).
     """
 
     nodemaps_active: bool = False
@@ -110,15 +110,14 @@ class LustreServer(_FrozenFacts):
 class MachineFacts(_FrozenFacts):
     """A machine as it is before a change. Memory in bytes.
 
-    `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
-    `routes` are networks that it has a route to, other than by an address of its own; `clock` is
-    in seconds since 1970; `listening` are TCP ports, `exposed` those of them that listen at more
-    than a loopback address; `units` are those of VAS that are there; `server` is of Lustre's;
-    `users` are numbers of the queues' users, None where nobody knows one;
-    `available_bytes` are without what programs have; `running` are libvirt's domains, `guests`
-    those that VAS defined. `link_protection`: fs.protected_hardlinks and fs.protected_symlinks,
-    None for one that could not be read. `lustre_mounts`: where Lustre is mounted; `site_lnet`:
-    whether LNet is loaded, and not by the options of the role `lustre_client`.
+    `synchronised` (of the clock) is None if not known; `names`: name of the map -> addresses that
+    it has here; `routes`: networks with a route other than by an address of the machine; `clock`:
+    seconds since 1970; `listening`: TCP ports, `exposed`: those of them that listen on more than a
+    loopback address; `units`: VAS's units that exist; `server`: facts of a Lustre server; `users`:
+    user of the queues -> number, None if unknown; `available_bytes`: memory that programs have
+    not taken; `running`: libvirt's domains, `guests`: those that VAS defined; `link_protection`:
+    fs.protected_hardlinks and fs.protected_symlinks, None if not readable; `lustre_mounts`: where
+    Lustre is mounted; `site_lnet`: whether LNet is loaded, not by the role `lustre_client`.
     """
 
     hostname: str

@@ -20,7 +20,10 @@ _FILES = (
 def examine_files(
     node: str, variables: Mapping[str, object], exists: Callable[[str], bool]
 ) -> Iterator[CheckFinding]:
-    """Finds files that are missing. Ansible searches a relative path in several directories."""
+    """Finds absolute paths of files that are missing on the controller.
+
+    Relative paths are skipped, as Ansible searches them in several directories.
+    """
     for name, key, inside, fix in _FILES:
         value = variables.get(name)
         path = value.get(key) if isinstance(value, Mapping) else value

@@ -1,4 +1,4 @@
-"""One finding of a check: where, what, and the fix."""
+"""Defines a finding of a check: where, what, and the fix."""
 
 from __future__ import annotations
 

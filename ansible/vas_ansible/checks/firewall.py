@@ -1,8 +1,8 @@
 """Checks a machine's firewall for traffic that it blocks wrongly or accepts needlessly.
 
-Guests run users' code: a storage server lets them reach what Lustre and the route probes need,
-and nothing else. Guests and the ResourceManager let in what comes from the map's nodes, as YARN's
-programs take ports as they come.
+Guests run users' code: a storage server lets them reach the ports of Lustre and of the route
+probes, and nothing else. Guests and the ResourceManager accept all packets from the map's nodes, as
+YARN's programs listen on ports that are not fixed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KNOWN |= {16509: "libvirtd", 16514: "libvirtd"}
 def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the ports of a storage server that its guests need, each as PORT/PROTOCOL.
 
-    `settings`: the inventory's variables, of which `vas_route_switcher_settings` counts.
+    `settings`: the inventory's variables; only `vas_route_switcher_settings` is read.
     """
     given = dict(settings.get("vas_route_switcher_settings") or {})
     probes = RouteSettings.model_validate(given).probe_port
@@ -36,7 +36,7 @@ def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def nodes_of(cluster: Cluster) -> list[str]:
-    """Returns the addresses of all the map's machines, in its order, and of its login nodes."""
+    """Returns the addresses of all the map's machines, login nodes included, in the map's order."""
     found = [host.address for host in cluster.hosts]
     found += [guest.address for guest in cluster.guests()]
     manager = cluster.resourcemanager_address

@@ -55,9 +55,9 @@ def examine_inventory(
 ) -> list[CheckFinding]:
     """Finds every problem of the variables that a site set.
 
-    `options`: every option of a role, with its specification and its "role"; `known`: what else
-    may be set; `removed`: options that once were, with what to do instead; `exists`: whether a
-    file is on the controller; `read`: its content, as `examine_executor` wants it. Of a variable
+    `by_node`: node -> its variables; `options`: option of a role -> its specification and its
+    "role"; `known`: further names that may be set; `removed`: former option -> what to do instead;
+    `exists`: tells whether a file is on the controller; `read`: returns its content. Of a variable
     that is LATER only the name is looked at.
     """
     found = [*_manager(cluster)]

@@ -50,9 +50,9 @@ def examine_machine(
 ) -> list[CheckFinding]:
     """Finds everything wrong with a machine of the map, except what the site accepts.
 
-    `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
-    `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them; `numbers`, as
-    `usual_numbers` has them.
+    `settings` has the inventory's variables and: `now`, the controller's clock in seconds since
+    1970; `image_bytes`, the size of the guests' image; `mtus`, the result of `fabric_mtus`;
+    `numbers`, the result of `usual_numbers`.
     """
     found = [
         *_everywhere(node, facts, settings),

@@ -17,7 +17,7 @@ NODE_PORTS = (8040, 8041, 8042, 13562)
 
 
 def fabric_mtus(cluster: Cluster, known: Mapping[str, MachineFacts]) -> dict[str, int]:
-    """Returns storage servers and guests -> MTU, in bytes, of the leg with the map's address."""
+    """Returns storage server or guest -> MTU, in bytes, of its interface with the map's address."""
     nodes = {host.name: host.address for host in cluster.hosts}
     nodes |= {guest.name: guest.address for guest in cluster.guests()}
     legs = (
@@ -30,9 +30,9 @@ def fabric_mtus(cluster: Cluster, known: Mapping[str, MachineFacts]) -> dict[str
 
 
 def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[CheckFinding]:
-    """Finds legs with another MTU: on one network no router reports packets that are too long.
+    """Finds legs with another MTU: within one network no router reports packets that are too long.
 
-    A guest's is held to its server's, a server's to what most servers have.
+    A guest's MTU is compared with its server's, a server's with that of most servers.
     """
     parent = cluster.host_by_guest(node)
     servers = {host.name: mtus[host.name] for host in cluster.hosts if host.name in mtus}

@@ -1,4 +1,4 @@
-"""Checks the room for guests' disks and for the ResourceManager's heaps."""
+"""Checks the disk space for guests' disks, and the memory for the ResourceManager's heaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _MAXIMUM = re.compile(r"-Xmx(\d+[kmgKMG]?)")
 
 
 def disks(host: Host, facts: MachineFacts, image_bytes: int) -> Iterator[CheckFinding]:
-    """Finds new disks that, grown to their size and next to the image, do not fit."""
+    """Finds new disks that, at their full size and next to the image, do not fit their file
+    system."""
     wanted: dict[int, int] = defaultdict(int)
     free: dict[int, int] = {}
     found = {disk.path: parse_size(disk.size) for guest in host.guests for disk in guest.disks}
@@ -44,7 +45,7 @@ def disks(host: Host, facts: MachineFacts, image_bytes: int) -> Iterator[CheckFi
 
 
 def heaps(node: str, facts: MachineFacts, given: Mapping[str, str]) -> Iterator[CheckFinding]:
-    """Finds heaps that do not fit the ResourceManager's machine. `given`: JVM options."""
+    """Finds heaps that do not fit the ResourceManager's machine. `given`: daemon -> JVM options."""
     asked = sum(_heap_bytes(given.get(daemon, "")) + _JVM_BYTES for daemon in _DAEMONS)
     if asked > facts.memory_bytes:
         what = f"ResourceManager and history need {format_size(asked)} of "

@@ -1,4 +1,4 @@
-"""One check of a site, and the result of the command behind it."""
+"""Defines a check of a site, and the result of the command that it judges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a node: the observation, its status, and the fix where it failed."""
+    """A check of a node: the observation, its status, and the fix if it failed."""
 
     node: str
     name: str

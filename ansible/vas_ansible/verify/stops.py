@@ -1,4 +1,5 @@
-"""Finds guests that stopped without a sync, by their own notes, and the jobs that may be hurt."""
+"""Finds guests that stopped without a sync, by their own notes, and jobs that may have lost
+output."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ def unclean_stops(
 ) -> Iterator[Check]:
     """Yields a failed check for each noted stop, or one passed check.
 
-    A line of the notes holds when the guest was last up, and when it started again. The guest's
-    root writes them: a malformed line is a failed check of this guest. `applications`: the
-    registered answer of the ResourceManager's list of jobs.
+    A line of the notes has the time when the guest was last up and the time when it started again.
+    The guest's root can write anything there: a malformed line is a failed check of this guest.
+    `applications`: the registered answer of the ResourceManager's list of jobs.
     """
     if not said.is_ok:
         yield Check(node, NAME, CheckStatus.FAILED, said.reason, "see /var/lib/vas there")
