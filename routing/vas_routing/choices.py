@@ -40,9 +40,9 @@ class _Document(BaseModel):
 
 
 def read_choices(file: Path) -> Choices:
-    """Returns the measured choices of a file; none where the default file is missing.
+    """Returns the measured choices of a file; none if it is the default file and missing.
 
-    Raises BadInput that names file and key.
+    Raises BadInput, which names file and key, if the file cannot be read or is wrong.
     """
     try:
         document = _Document.model_validate_json(read_limited(file, _MOST_BYTES))

@@ -44,7 +44,7 @@ from vas_routing.views import lines, print_findings, words
 
 @click.group(cls=LazyGroup)
 def route() -> None:
-    """Send what is for the own host over virtio, everything else over SR-IOV."""
+    """Send packets for the same host over virtio, all others over SR-IOV."""
 
 
 @route.command("plan")
@@ -54,8 +54,8 @@ def route() -> None:
 def plan_command(context: RouteContext, as_json: bool) -> None:
     """Print what would change, each step with its reason. Changes nothing.
 
-    With --links it is pure: it asks no kernel, works on any machine, and prints the whole desired
-    state of the node.
+    With --links it does not ask the kernel, so it works on any machine, and prints the whole
+    desired state of the node.
 
     \b
     Examples: vas route plan
@@ -78,8 +78,8 @@ def plan_command(context: RouteContext, as_json: bool) -> None:
 def apply(context: RouteContext, dry_run: bool, as_json: bool) -> None:
     """Apply the planned routes, verify them and print the changes.
 
-    Only what carries VAS's protocol number, and sysctls whose old values are in the journal, is
-    ever touched. The daemon does the same whenever a path changes.
+    It changes only routes and rules with VAS's protocol number, and sysctls and addresses after
+    their old values are in the journal. The daemon does the same whenever a path changes.
 
     \b
     Examples: vas route apply --dry-run
@@ -111,10 +111,10 @@ def verify(context: RouteContext, as_json: bool) -> int:
 @dry_run()
 @json_option
 def rollback(context: RouteContext, dry_run: bool, as_json: bool) -> None:
-    """Remove everything of VAS's from the kernel and restore sysctls.
+    """Remove VAS's routes from the kernel and restore sysctls.
 
-    Works after a crash, as the journal is written before a change. After a reboot nothing of
-    VAS's is in the kernel, and there is nothing to do. Stop the daemon first.
+    Rules, proxies and addresses of VAS go too. It works after a crash, as the journal is written
+    before a change. After a reboot there is nothing to do. Stop the daemon first.
 
     \b
     Example: vas route rollback
@@ -128,7 +128,7 @@ def rollback(context: RouteContext, dry_run: bool, as_json: bool) -> None:
 @site_options
 @json_option
 def show(context: RouteContext, as_json: bool) -> None:
-    """Show the node's paths, and the routes, rules and addresses of VAS's.
+    """Show the node's paths, and VAS's routes, rules and addresses.
 
     \b
     Example: vas route show --json
@@ -188,8 +188,8 @@ def explain(context: RouteContext, destination: str, as_json: bool) -> int:
 def drain(context: RouteContext, leg: str, undo: bool) -> None:
     """Take a leg out of use, before work on it; the other leg carries everything.
 
-    The daemon does so at once and tells its peers; without it, `vas route apply` does. Draining
-    the second leg as well raises an error.
+    The daemon switches at once and tells its peers; without it, run `vas route apply`. Draining
+    both legs is refused.
 
     \b
     Examples: vas route drain sriov
@@ -239,8 +239,8 @@ def doctor(context: RouteContext, as_json: bool) -> int:
 def lnet(context: RouteContext, as_json: bool) -> None:
     """Print the settings with which LNet follows the switcher, for `lnetctl import`.
 
-    For tcp NIDs nothing; for o2ib a second network on virtio with a UDSP priority. That was made
-    from the format, and not run on hardware.
+    tcp NIDs need none; o2ib NIDs get a second network on virtio with a UDSP priority. The latter
+    follows the documented format and was not run on hardware.
 
     \b
     Examples: vas route lnet
@@ -268,9 +268,9 @@ def lnet(context: RouteContext, as_json: bool) -> None:
 def daemon(options: RouteOptions, kept: Path, key: Path, metrics_at: str) -> None:
     """Keep the routes right while paths come and go (`vas-routed`, as systemd starts it).
 
-    Ends at SIGTERM and leaves the routes as they are; reads map and key again when they changed,
-    or at SIGHUP. With a map that cannot be used it goes on, or starts, with the last good one. The
-    log is JSON, a line an event.
+    It ends at SIGTERM and leaves the routes as they are. It reads map and key again when they
+    change, or at SIGHUP. If a map cannot be used, it goes on (or starts) with the last good one.
+    The log is JSON, one line per event.
 
     \b
     Example: vas-routed --cluster /etc/vas/cluster.yaml

@@ -1,4 +1,4 @@
-"""Reads how much the interfaces of a network namespace have carried, from /proc/PID/net/dev."""
+"""Parses the byte and packet counters of interfaces in /proc/PID/net/dev."""
 
 from __future__ import annotations
 

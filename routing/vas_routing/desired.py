@@ -1,4 +1,4 @@
-"""The desired state of a node's kernel: plain values, each with the reason for it."""
+"""Defines the desired state of a node's kernel: plain values, each with the reason for it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OwnAddress:
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyRule:
-    """A policy rule: destinations are looked up in this table before the kernel's own."""
+    """A policy rule: the kernel looks destinations up in this table before its own tables."""
 
     version: int
     priority: int
@@ -43,7 +43,7 @@ class PolicyRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """A route. `table` 254 is the kernel's main one, where only `metric` keeps it behind others."""
+    """A route. In `table` 254, the kernel's main one, a high `metric` puts it behind others."""
 
     destination: Network
     gateway: Address
@@ -56,7 +56,7 @@ class Route:
 
 @dataclass(frozen=True, kw_only=True)
 class Proxy:
-    """A neighbour that this node answers for on a device: ARP, or neighbour discovery."""
+    """An address for which this node answers ARP or neighbour discovery on a device."""
 
     address: Address
     device: str
@@ -74,9 +74,9 @@ class Sysctl:
 
 @dataclass(frozen=True)
 class DesiredState:
-    """Everything that VAS wants a node's kernel to have.
+    """All that a node's kernel must have of VAS.
 
-    A proxy that is new is also announced, so that the caches of other nodes learn it.
+    A new proxy is also announced, so that other nodes' neighbour caches learn it.
     """
 
     addresses: frozenset[OwnAddress] = frozenset()

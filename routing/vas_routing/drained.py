@@ -14,8 +14,11 @@ FILE = "drained.json"
 
 
 def read_drained(state: Path) -> frozenset[Leg]:
-    """Returns the legs that are out of use. Raises BadInput if the file is not what `drain`
-    wrote."""
+    """Returns the legs that are out of use; none if there is no file.
+
+    `state` is the state directory. Raises BadInput if the file is not a list of legs, OSError if it
+    cannot be read.
+    """
     file = state / FILE
     try:
         return frozenset(Leg(name) for name in json.loads(file.read_text()))

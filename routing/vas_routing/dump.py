@@ -1,7 +1,7 @@
-"""VAS's routes, read from the kernel as bytes: 10,000 in a twentieth of the time pyroute2 takes.
+"""Reads VAS's routes from the kernel as bytes: 10,000 in a twentieth of pyroute2's time.
 
-The kernel itself leaves out what does not carry the protocol number (strict checking, Linux 4.20),
-so a node with the whole Internet's routes is read as quickly. Layouts as in `netlink.py`.
+The kernel itself leaves out routes without the protocol number (strict checking, Linux 4.20), so a
+node with the whole Internet's routes is read as quickly. Layouts as in `netlink.py`.
 """
 
 from __future__ import annotations

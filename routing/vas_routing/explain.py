@@ -31,9 +31,9 @@ class RouteAnswer:
 
 @dataclass(frozen=True)
 class PathExplanation:
-    """The path of a destination. `leg` is None for the node itself, or where no path is up.
+    """The path of a destination. `leg` is None for the node itself, or if no path is up.
 
-    `kernel` is None where the kernel was not asked, or has no route.
+    `kernel` is None if the kernel was not asked, or has no route.
     """
 
     destination: str
@@ -46,7 +46,7 @@ class PathExplanation:
 
     @property
     def agrees(self) -> bool:
-        """Tells whether the kernel takes the desired path; one that is not VAS's always agrees."""
+        """Tells whether the kernel takes the desired path; True for a path that is not VAS's."""
         if self.device is None:
             return True
         mine = (self.device, self.gateway)
@@ -85,7 +85,10 @@ def address_of(cluster: Cluster, destination: str) -> Address:
 def explain(
     here: NodePlace, links: NodeLinks, desired: DesiredState | None, destination: str, to: Address
 ) -> PathExplanation:
-    """Returns the path that the policy has for an address. Pure."""
+    """Returns the policy's path to the address `to`, and the reason. Pure.
+
+    `destination` is the address as the user named it. `desired` is None if no path is up.
+    """
 
     def path(leg: Leg | None, device: str | None, gateway: str | None, why: str) -> PathExplanation:
         return PathExplanation(destination, str(to), leg, device, gateway, why)

@@ -1,4 +1,4 @@
-"""Reads and changes what a node's kernel has of VAS's. Changing needs CAP_NET_ADMIN.
+"""Reads and changes VAS's routes and settings in a node's kernel. Changing needs CAP_NET_ADMIN.
 
 Routes, rules and proxies carry VAS's protocol number, so that they are known as VAS's without any
 record. Sysctls and addresses cannot carry it: their originals are in the journal before they
@@ -40,8 +40,8 @@ class RouteKernel:
     root: Root = field(default_factory=Root)
 
     def found(self, sysctls: Iterable[str], changed: Iterable[JournalEntry]) -> CurrentState:
-        """Returns everything that is VAS's, with the values of these sysctls and of those
-        changed before."""
+        """Returns everything that is VAS's, with the values of `sysctls` and of those in
+        `changed`, the journal's entries."""
         record = {entry.target: entry.original for entry in changed}
         originals = {
             target.removeprefix(SYSCTL): original
@@ -67,7 +67,8 @@ class RouteKernel:
     def apply(self, changes: Sequence[RouteChange], journal: Journal) -> None:
         """Makes the changes in their order. Raises VasError at the first that the kernel refuses.
 
-        The changes made until then are VAS's, and are found by the next reading.
+        The changes made until then stay; the next reading finds them. Raises OSError if the journal
+        cannot be written.
         """
         for are_sysctls, group in groupby(changes, lambda change: isinstance(change.thing, Sysctl)):
             (self._set if are_sysctls else self._send)(list(group), journal)

@@ -1,4 +1,5 @@
-"""The states of a node's paths: the input of the policy, besides the site's map."""
+"""Defines the states of a node's paths, the policy's input next to the map, and reads them from a
+file."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Leg(StrEnum):
 class NodeLinks(BaseModel):
     """The states of one node's paths. Peers are the other nodes on its host, by name.
 
-    Of peers that are not named the virtio path is down and the SR-IOV leg up.
+    For a peer that is not named, the virtio path is down and the SR-IOV leg up.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,7 +77,7 @@ class NodeLinks(BaseModel):
 
 
 def read_links(file: Path) -> NodeLinks:
-    """Reads the JSON of a links file. Raises BadInput that names file and key."""
+    """Reads the JSON of a links file. Raises BadInput, which names file and key, if it is wrong."""
     try:
         return NodeLinks.model_validate_json(read_limited(file, _MOST_BYTES))
     except OSError as wrong:

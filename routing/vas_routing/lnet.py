@@ -1,4 +1,4 @@
-"""Plans what LNet, Lustre's own network layer, needs to follow the route switcher.
+"""Plans the settings with which LNet, Lustre's network layer, follows the route switcher.
 
 A tcp NID is an address: ksocklnd binds to it, and the kernel's routes decide the leg. An o2ib NID
 is a device: no route moves it. There the same policy is a second LNet network on the virtio leg,
@@ -52,9 +52,9 @@ class LnetPlan:
 
 
 def lnet_plan(cluster: Cluster, node: str) -> LnetPlan:
-    """Returns what LNet of a host or guest needs to take the same paths as the switcher.
+    """Returns the settings with which a node's LNet takes the same paths as the switcher.
 
-    Raises BadInput for a node that the map does not have, or when no LNet network is free.
+    Raises BadInput for a node that the map does not have, or if no LNet network is free.
     """
     host = host_of(cluster, node)
     kind = _kind(host)

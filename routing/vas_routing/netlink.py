@@ -1,7 +1,7 @@
 """Encodes rtnetlink requests as bytes, so that any number of changes is one write.
 
-`pyroute2` reads the kernel and listens to it; to encode 10,000 routes it takes seconds, and these
-few messages, always of the same shape, a tenth of one. Layouts: linux/rtnetlink.h,
+`pyroute2` reads the kernel and listens to it. It takes seconds to encode 10,000 routes; this
+module, with its few fixed messages, takes a tenth of a second. Layouts: linux/rtnetlink.h,
 linux/fib_rules.h, linux/neighbour.h, linux/if_addr.h. Numbers are in the machine's byte order.
 """
 

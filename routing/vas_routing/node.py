@@ -1,4 +1,4 @@
-"""The route switcher of one node: compares its desired state with the kernel and applies it."""
+"""Switches one node's routes: compares the desired state with the kernel and applies it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from vas_routing.renames import follow, followed
 class RoutedNode:
     """A host or guest of the map, in the kernel of this network namespace.
 
-    `state` is a directory that outlives reboots: it holds what sysctls were before VAS.
+    `state` is a directory with the journal: the values that sysctls had before VAS. The methods
+    raise VasError if the journal is damaged, OSError if it cannot be read or written.
     """
 
     cluster: Cluster
@@ -60,10 +61,10 @@ class RoutedNode:
             yield journal
 
     def apply(self, desired: DesiredState | None) -> list[RouteChange]:
-        """Makes the kernel as desired, reads it back, and returns the changes.
+        """Applies the desired state to the kernel, reads it back, and returns the changes.
 
-        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does not
-        have it.
+        None changes nothing. Raises VasError if the kernel refuses, FoundDifferent if a change that
+        it took is not there afterwards.
         """
         with self.opened_journal() as journal:
             changes = self._plan(desired, journal.pending_rollback())
@@ -78,11 +79,14 @@ class RoutedNode:
         return changes
 
     def rollback(self) -> list[RouteChange]:
-        """Removes everything of VAS's and restores sysctls; returns the changes."""
+        """Removes everything of VAS's and restores sysctls; returns the changes.
+
+        Raises as `apply` does.
+        """
         return self.apply(DesiredState()) if self.plan(DesiredState()) else []
 
     def found(self) -> CurrentState:
-        """Returns what the kernel has of VAS's."""
+        """Returns VAS's routes, rules, addresses and sysctls as the kernel has them now."""
         return self.kernel.found((), self.changed())
 
     def _plan(

@@ -1,5 +1,4 @@
-"""Reads a node's interfaces from the kernel: carriers and addresses, where nobody has probed
-paths."""
+"""Reads a node's interfaces from the kernel; their carriers are the states of unprobed paths."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ class Legs:
         return device is not None and device.carrier
 
     def must_have(self, leg: Leg) -> None:
-        """Raises VasError where this leg's interface is not there."""
+        """Raises VasError if this leg's interface is not there."""
         name = self.sriov_name if leg is Leg.SRIOV else self.virtio_name
         if name in self.absent:
             hint = "is this the node? `--node` says which; the map names its interfaces"
@@ -148,8 +147,7 @@ def _name_of(index: int) -> str | None:
 
 
 def bridge_ports() -> dict[str, int]:
-    """Returns the MACs that the bridges of this network namespace have learnt, with the port's
-    index."""
+    """Returns MAC -> index of the port behind which a bridge of this network namespace saw it."""
     with IPRoute() as netlink:
         return {
             entry.get("lladdr"): entry["ifindex"]
@@ -217,8 +215,8 @@ def links(
 ) -> NodeLinks:
     """Returns the states of the paths, by their carriers, or by `known` (fields of NodeLinks).
 
-    A drained path is down. `fabric` is the data fabric's network, used where the SR-IOV leg's
-    address does not tell it. Raises VasError where neither does.
+    A drained path is down. `fabric` is the data fabric's network, used if the SR-IOV leg's address
+    does not tell it. Raises VasError if neither does.
     """
     fabric = found.fabric or fabric
     if fabric is None:

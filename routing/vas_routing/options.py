@@ -1,4 +1,4 @@
-"""The options of `vas route` that name the site and the node, read into one value."""
+"""Defines the options of `vas route` that name the site and the node, and reads their files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RouteContext:
     ) -> RouteContext:
         """Reads map, settings and choices. `node` None is this machine.
 
-        Raises BadInput, DocumentProblems.
+        Raises BadInput (DocumentProblems is one) for a missing or wrong file.
         """
         site = load_cluster(files.cluster) if files.cluster else load_site("name it by --cluster")
         settings, choices = read_settings(files.config), read_choices(files.choices)
@@ -73,7 +73,11 @@ class RouteContext:
         return RoutedNode(self.cluster, self.node, RouteKernel(self.settings), self.state)
 
     def links(self) -> NodeLinks:
-        """Returns the states of the paths: from the links file, or by their carriers."""
+        """Returns the states of the paths: from the links file, or by their carriers.
+
+        Raises BadInput for a wrong file or an unknown node, VasError if the data fabric's network
+        is not known.
+        """
         if self.links_file:
             return read_links(self.links_file)
         known = read_saved_state(self.state).devices
@@ -81,13 +85,14 @@ class RouteContext:
         return observe.links(found, read_drained(self.state))
 
     def desired_state(self, links: NodeLinks) -> DesiredState | None:
-        """Returns the desired state of the node; None if no path is up."""
+        """Returns the desired state of the node; None if no path is up. Raises BadInput if the map
+        lacks the node."""
         return desired_state(self.cluster, self.node, links, self.choices, self.settings)
 
 
 @dataclass(frozen=True)
 class RouteOptions:
-    """The options as the user gave them, for a command that reads the files itself."""
+    """The options that the user gave, for a command that reads the files itself."""
 
     files: RouteFiles
     node: str | None
@@ -95,7 +100,10 @@ class RouteOptions:
     links_file: Path | None
 
     def read(self) -> RouteContext:
-        """Reads the files again and returns a new context. Raises BadInput, DocumentProblems."""
+        """Reads the files again and returns a new context.
+
+        Raises BadInput (DocumentProblems is one) for a missing or wrong file.
+        """
         return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 

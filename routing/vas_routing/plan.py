@@ -36,8 +36,7 @@ class CurrentState:
     """The current state of a node: VAS's routes, rules and proxies, all addresses, sysctls' values.
 
     `added`: the addresses that VAS added; `originals`: the values of sysctls before VAS changed
-    them; `absent`: desired sysctls that the kernel does not have, as those of a NIC that is
-    unplugged.
+    them; `absent`: desired sysctls that the kernel lacks, such as those of an unplugged NIC.
     """
 
     addresses: frozenset[OwnAddress] = frozenset()
@@ -52,7 +51,7 @@ class CurrentState:
 
 @dataclass(frozen=True)
 class RouteChange:
-    """One change. `before` is the value that a sysctl has now."""
+    """One change of the kernel. `before` is the present value of a sysctl, else None."""
 
     action: ChangeKind
     thing: Thing
@@ -74,12 +73,12 @@ class RouteChange:
 
 
 def kind_of(thing: Thing) -> str:
-    """Returns what tables and JSON call a thing: address, rule, route, proxy or sysctl."""
+    """Returns the name of a thing's kind: address, rule, route, proxy or sysctl."""
     return _KINDS[type(thing)]
 
 
 def row_of(thing: Thing) -> dict[str, str | int]:
-    """Returns the fields of a thing, but for the reason, as JSON has them."""
+    """Returns the fields of a thing for JSON, without the reason."""
     fields = ((name, getattr(thing, name)) for name in thing.__dataclass_fields__)
     return {
         name: value if isinstance(value, int) else str(value)
@@ -91,7 +90,7 @@ def row_of(thing: Thing) -> dict[str, str | int]:
 def plan(found: CurrentState, desired: DesiredState) -> list[RouteChange]:
     """Returns the changes in an order in which no packet is lost.
 
-    New things are whole before they are used, and used before old ones are removed.
+    New things are complete before they are used, and in use before old ones are removed.
     """
     return [
         *_sysctls(found, desired.sysctls),
@@ -108,7 +107,7 @@ def plan(found: CurrentState, desired: DesiredState) -> list[RouteChange]:
 
 
 def after(found: CurrentState, desired: DesiredState) -> CurrentState:
-    """Returns the state that follows from making the plan, as far as nothing else changes it."""
+    """Returns the state after the planned changes, if nothing else changes the kernel."""
     set_now = {sysctl.name: sysctl.value for sysctl in desired.sysctls}
     restored = {name: value for name, value in found.originals.items() if name not in set_now}
     new = set_now.keys() - found.originals.keys() - found.absent

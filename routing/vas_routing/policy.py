@@ -1,7 +1,8 @@
-"""The policy: decides a node's desired state from the map, the states of paths and measurements.
+"""Decides a node's desired state from the map, the states of paths and measurements (the policy).
 
-Same host: virtio; anywhere else: SR-IOV, which is the kernel's own connected route and needs
-nothing. A path that is down is replaced by the other one. Pure: no kernel, no clock, no file.
+Packets to the same host go by virtio, all others by SR-IOV, which is the kernel's own connected
+route and needs no change. A path that is down is replaced by the other one. Pure: no kernel, no
+clock, no file.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class NodePlace:
-    """The position of a node: itself, its devices, and the other nodes on its host."""
+    """A node, the names of its SR-IOV and virtio interfaces, and the other nodes on its host."""
 
     me: Peer
     peers: tuple[Peer, ...]
@@ -62,10 +63,10 @@ class NodePlace:
 
 
 def place(cluster: Cluster, node: str, links: NodeLinks) -> NodePlace:
-    """Returns the position of a host or guest, by its name.
+    """Returns a host or guest, by its name, with its interfaces and peers.
 
-    Raises BadInput if the map has none, has it on another network than the links, or has nodes of
-    the links elsewhere.
+    Raises BadInput if the map has no such node, if its address is not in the links' network, or if
+    peers of the links are not on its host.
     """
     host = host_of(cluster, node)
     everyone = {peer.name: peer for peer in _peers(host)}
@@ -98,9 +99,9 @@ def _peers(host: Host) -> Iterator[Peer]:
 def desired_state(
     cluster: Cluster, node: str, links: NodeLinks, choices: Choices, settings: RouteSettings
 ) -> DesiredState | None:
-    """Returns the desired state of a node; None when no path is up, as nothing may be touched then.
+    """Returns the desired state of a node; None if no path is up: then nothing may be changed.
 
-    Raises BadInput for a node that the map does not have.
+    Raises BadInput for a node that the map does not have, or that does not fit the links.
     """
     here = place(cluster, node, links)
     if links.sriov is PathState.DOWN and not any(links.reaches(peer.name) for peer in here.peers):

@@ -1,7 +1,7 @@
 """Follows interfaces that were renamed: their parameters and addresses moved along with them.
 
-The journal has what was there before by the interface's name, and so it has the interface's index
-too, as an entry of its own: that stays until the interface, or the machine, is gone.
+The journal names the original values by the interface's name. So it has an entry with the
+interface's index as well, which stays the same until the interface is gone or the machine restarts.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _DEVICE_AT = 3  # net/ipv4/conf/DEVICE/rp_filter
 
 
 def indices(targets: Iterable[str], index_of: Mapping[str, int]) -> dict[str, str]:
-    """Returns journal entries with the index of each interface that these targets belong to.
+    """Returns new journal entries (target -> index) for the interfaces that `targets` belong to.
 
-    A target of an interface that is gone has none.
+    Targets of an interface that is gone are left out.
     """
     names = {_device(target) for target in targets}
     return {_DEVICE + name: str(index_of[name]) for name in names if name in index_of}
 
 
 def moved(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> dict[str, str]:
-    """Returns the new target of each entry whose interface has another name now."""
+    """Returns old target -> new target for each entry whose interface has another name now."""
     entries = list(entries)
     new = {}
     for entry in entries:
@@ -37,7 +37,7 @@ def moved(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> dict[s
 
 
 def follow(journal: Journal, name_of: Mapping[int, str]) -> None:
-    """Updates a journal to the names that interfaces have now, before anything is changed by it."""
+    """Updates a journal to the names that interfaces have now (index -> name). Raises OSError."""
     journal.rename(moved(journal.pending_rollback(), name_of))
 
 
@@ -51,7 +51,7 @@ def followed(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> lis
 
 
 def orphans(entries: Iterable[JournalEntry]) -> list[str]:
-    """Returns the entries with indices of interfaces that no other entry belongs to any more."""
+    """Returns the targets of index entries whose interface has no other entry any more."""
     targets = [entry.target for entry in entries]
     used = {_device(target) for target in targets if not target.startswith(_DEVICE)}
     return [t for t in targets if t.startswith(_DEVICE) and _device(t) not in used]

@@ -1,4 +1,4 @@
-"""The settings of the route switcher that a site may change."""
+"""Defines and reads the settings of the route switcher that a site may change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_PATH = Path("/etc/vas/route.yaml")
 
 
 class RouteSettings(BaseModel):
-    """The table, protocol and priorities that are VAS's own, and when a path counts as dead."""
+    """The table, protocol and priorities of VAS's routes, and when a path counts as dead."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,7 +54,7 @@ class RouteSettings(BaseModel):
 
 
 def read_settings(file: Path) -> RouteSettings:
-    """Returns the settings of a YAML file; defaults where the default file is missing.
+    """Returns the settings of a YAML file; the defaults if it is the default file and missing.
 
     Raises BadInput that names file, key and what is wrong.
     """

@@ -1,1 +1,1 @@
-"""`vas route calibrate`: is the path that the switcher takes the faster one?"""
+"""`vas route calibrate`: measures whether the path that the switcher takes is the faster one."""

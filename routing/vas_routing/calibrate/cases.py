@@ -1,4 +1,4 @@
-"""The cases to measure and their order. Pure."""
+"""Lists the cases of `vas route calibrate` and their order. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vas_routing.links import Leg
 
 @dataclass(frozen=True)
 class CalibrationCase:
-    """A row of Table 4.1, between two nodes of the map."""
+    """A row of the paper's Table 4.1: packets from one node of the map to another, by one leg."""
 
     kind: NodeRelation
     leg: Leg
@@ -68,10 +68,10 @@ def _other(cluster: Cluster, home: Host) -> Host:
 def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[CalibrationRound]:
     """Yields rounds with each case once per run.
 
-    The order is reversed with each run, so that what drifts meanwhile (the machine's heat, its
-    other work) favours no leg. SR-IOV is the first: then the other ends know the guest's address
-    when its host announces it. A node that asks for it while the guest's VF is out of use, but not
-    down, is answered by both.
+    The order is reversed with each run, so that a drift meanwhile (the machine's heat, its other
+    work) favours no leg. SR-IOV comes first: so the other nodes have the guest's MAC in their
+    caches when its host announces another. A node that asked for it while the guest's VF is up, but
+    not in use, would be answered by both.
     """
     for number in range(1, runs + 1):
         step = -1 if number % 2 else 1

@@ -51,7 +51,8 @@ class CalibrationOptions:
     dry_run: bool
 
     def site(self) -> Cluster:
-        """Returns the cluster map. Raises BadInput, DocumentProblems."""
+        """Returns the cluster map. Raises BadInput if there is none, DocumentProblems if it is
+        wrong."""
         if self.cluster_file:
             return load_cluster(self.cluster_file)
         return load_site("name it by --cluster")
@@ -76,12 +77,12 @@ class CalibrationOptions:
         return [*words, *(name for name, context in flags.items() if context)]
 
     def commands(self, choices: Path) -> RouteCommands:
-        """Returns how `vas route` is called for the measurement."""
+        """Returns the builder of `vas route` command lines; `choices` is the file to follow."""
         return RouteCommands(self.cluster_file or default_path(), self.config, choices)
 
 
 @click.command()
-@click.option("--lab", "in_lab", is_flag=True, help="Measure in a network of this machine's own.")
+@click.option("--lab", "in_lab", is_flag=True, help="Measure in a made-up network on this machine.")
 @click.option("--serve", is_flag=True, help="Run the server for another guest's measurement.")
 @click.option("--for", "for_seconds", type=click.IntRange(1), help="Seconds to serve.")
 @click.option(
@@ -129,13 +130,13 @@ def calibrate(
 ) -> int:
     """Measure the six cases of the paper's Table 4.1 with iperf3, and judge the switcher by them.
 
-    From a guest to its own host, to another host and to that one's guest, each by virtio and by
-    SR-IOV, in both directions. Status 3 where the switcher takes the slower leg; a difference
-    within the spread counts as equal.
+    It measures from a guest to its own host, to another host and to that host's guest, each by
+    virtio and by SR-IOV, in both directions. Status 3 if the switcher takes the slower leg; a
+    difference within the spread counts as equal.
 
-    On a site, vas-routed runs on them, and `vas route calibrate --serve` on the other three. With
-    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's. Without iperf3 it
-    raises an error (status 77).
+    On a site, vas-routed must run on these four nodes, and `vas route calibrate --serve` on the
+    last three. --lab needs nothing but iperf3; its links are a tenth as fast as the paper's.
+    Without iperf3 the status is 77.
 
     \b
     Examples: vas route calibrate --lab

@@ -1,8 +1,8 @@
-"""Steering in `vas lab net`: every node is a network namespace of this machine, without a daemon.
+"""Steers packets in `vas lab net`: nodes are network namespaces here, and no vas-routed runs.
 
-A leg is forced by telling `vas route apply` that the other one is down, on the guest and on its
-host. It is not: so the other nodes are told whose MAC the guest's address has, as `vas-routed`'s
-announcements would, and the guest's VF does not answer for it first.
+A leg is forced by telling `vas route apply`, on the guest and on its host, that the other leg is
+down. As it is not, the guest's VF could still answer for the guest's address: so the other nodes'
+neighbour caches are set to the right MAC, as the announcements of `vas-routed` would.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _UP_SECONDS = 10.0
 class InLab:
     """A guest in the lab, and the nodes that it measures to.
 
-    `links`: node -> its paths as they are; `mac`: of its host's PF; `others`: node -> its SR-IOV
-    device, of the nodes that are not on its host.
+    `links`: node -> the present states of its paths, for the guest and its host. `mac` is that of
+    the host's PF. `others`: node -> its SR-IOV device, for nodes that are not on that host.
     """
 
     cluster: Cluster
@@ -49,7 +49,11 @@ class InLab:
     def prepare(
         cls, cluster: Cluster, cases: Sequence[CalibrationCase], directory: Path, vas: RouteCommands
     ) -> InLab:
-        """Reads what is needed and writes the links files to `directory`."""
+        """Reads the nodes' paths, and writes the files for `vas route --links` to `directory`.
+
+        Raises VasError if a path does not come up or a program fails, OSError if a file cannot be
+        written.
+        """
         source = cases[0].source
         home = cluster.host_by_guest(source)
         assert home is not None
@@ -86,7 +90,10 @@ class InLab:
                 raise VasError(f"the kernel does not take {leg}", where=f"{self.source} to {node}")
 
     def path(self, destination: str) -> Leg | None:
-        """Returns the leg that the guest's kernel takes to a node; None without a route."""
+        """Returns the leg that the guest's kernel takes to a node; None without a route.
+
+        Raises VasError if `ip` cannot be run.
+        """
         get = ["ip", "-j", "route", "get", address_of(self.cluster, destination)]
         done = run(self.reach(get), check=False)
         if done.status != 0:
@@ -101,9 +108,9 @@ class InLab:
 
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:
-        """Runs an iperf3 server on each of these nodes while the body runs.
+        """Runs an iperf3 server on each of these nodes during a `with` block.
 
-        Raises VasError when one does not start.
+        Raises VasError if one does not start.
         """
         running = []
         try:

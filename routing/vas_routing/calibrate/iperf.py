@@ -14,15 +14,16 @@ _WARM_UP_SECONDS = 1
 
 
 def server(address: str, pid_file: Path | None = None) -> list[str]:
-    """Returns the command line of a server on one address; `pid_file` names the process to end."""
+    """Returns the command line of an iperf3 server on one address; it writes its process id to
+    `pid_file`."""
     told = ["--pidfile", str(pid_file)] if pid_file else []
     return [PROGRAM, "--server", "--bind", address, *told]
 
 
 def client(address: str, seconds: int, *, back: bool) -> list[str]:
-    """Returns the command line of one TCP stream to a server, or `back` from it, that prints JSON.
+    """Returns the command line of an iperf3 client: one TCP stream to a server, or `back` from it.
 
-    A warm-up before the measured seconds is left out.
+    It prints JSON, and leaves a warm-up before the measured `seconds` out.
     """
     times = ["--omit", str(_WARM_UP_SECONDS), "--time", str(seconds), "--interval", "0"]
     way = ["--reverse"] if back else []
@@ -35,10 +36,9 @@ def limit_seconds(seconds: int) -> float:
 
 
 def received_gbps(done: Completed, destination: str) -> float:
-    """Returns what the receiver got, in Gbit/s of payload; 0 where the stream stood still all the
-    time.
+    """Returns the receiver's speed in Gbit/s of payload; 0 if no data came at all.
 
-    Raises VasError where the output does not have it.
+    Raises VasError if it is not in iperf3's output.
     """
     try:
         document = json.loads(done.stdout)

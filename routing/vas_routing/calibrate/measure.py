@@ -1,4 +1,4 @@
-"""Runs the measurement: round by round, each case there and back."""
+"""Runs the measurement of `vas route calibrate`: round by round, each case in both directions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CalibrationPlan:
 
     @property
     def destinations(self) -> tuple[str, ...]:
-        """The nodes that are measured to."""
+        """The nodes that the guest exchanges packets with."""
         return tuple(dict.fromkeys(case.destination for case in self.cases))
 
     def client(self, case: CalibrationCase, *, back: bool) -> list[str]:
@@ -67,9 +67,10 @@ def script(plan: CalibrationPlan, steering: Steering) -> Iterator[list[str]]:
 
 
 def measure(plan: CalibrationPlan, steering: Steering, directory: Path) -> list[CalibrationVerdict]:
-    """Measures all cases; gives the guest its own paths back, however the measurement ends.
+    """Measures all cases and returns a verdict for each destination.
 
-    `directory` is for the display's file. Raises VasError where a path does not carry packets.
+    The guest gets its own paths back, however the measurement ends. `directory` is for the
+    progress display's file. Raises VasError if a path does not carry packets or a program fails.
     """
     samples: dict[CalibrationCase, list[ThroughputSample]] = {case: [] for case in plan.cases}
     try:
@@ -118,8 +119,7 @@ def _unmeasured(case: CalibrationCase, gbps: float, share: float) -> VasError:
 
 
 def share_of(leg: Leg, before: Mapping[Leg, int], after: Mapping[Leg, int]) -> float:
-    """Returns the part of what both legs carried between two readings that went by one leg, 0 to
-    1."""
+    """Returns the share (0 to 1) of one leg in the bytes that both carried between two readings."""
     carried = {each: after[each] - before[each] for each in after}
     return carried[leg] / max(1, sum(carried.values()))
 

@@ -1,5 +1,4 @@
-"""Steers packets on a site: `vas-routed` runs, and takes the other leg out of use when it is
-drained."""
+"""Steers packets on a site: drains one leg, so that the running `vas-routed` uses the other."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class OnSite:
     vas: RouteCommands
 
     def check(self) -> None:
-        """Raises VasError where a leg is drained already: the measurement would put it back into
+        """Raises VasError if a leg is drained already: the measurement would put it back into
         use."""
         drained = read_drained(self.state)
         if drained:
@@ -42,15 +41,18 @@ class OnSite:
         return list(argv)
 
     def commands(self, leg: Leg | None) -> list[list[str]]:
-        """Returns `vas route drain` for the other leg, after the undo of this one's."""
+        """Returns the commands that put `leg` back into use and drain the other; None: use
+        both."""
         if leg is None:
             return [self._drain(other, "--undo") for other in Leg]
         other = Leg.SRIOV if leg is Leg.VIRTIO else Leg.VIRTIO
         return [self._drain(leg, "--undo"), self._drain(other)]
 
     def settle(self, leg: Leg | None) -> None:
-        """Waits until the kernel takes the leg to every destination, or the desired ones for
-        None."""
+        """Waits until the kernel takes `leg` to every destination; None: the switcher's own leg.
+
+        Raises VasError after 60 seconds.
+        """
 
         def seen() -> dict[str, Leg | None]:
             return {to: self.path(to) for to in self.destinations}
@@ -64,7 +66,8 @@ class OnSite:
             poll(self._differ, lambda wrong: not wrong, _SETTLE_SECONDS, "vas-routed to be back")
 
     def path(self, destination: str) -> Leg | None:
-        """Returns the leg that the kernel takes to a node; None without a route."""
+        """Returns the leg that the kernel takes to a node; None without a route. Raises VasError if
+        `vas route explain` cannot be run."""
         return ask(self._explain(destination))
 
     def devices(self) -> dict[Leg, str]:

@@ -1,4 +1,4 @@
-"""The paper's measurement: the cases, the legs and the measured speeds."""
+"""Holds the paper's Table 4.1: the speed from a guest to other nodes, by each leg."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ TABLE_4_1_GBPS: Mapping[tuple[NodeRelation, Leg], float] = {
 
 
 def relation_of(cluster: Cluster, a: str, b: str) -> NodeRelation | None:
-    """Returns the relation of two nodes, whichever sends; None where the table has no such case.
+    """Returns the relation of two nodes, whichever sends; None if the table has no such case.
 
-    Two guests of one host are as a guest and its own host: the table, with one guest per host, does
-    not have them, and their packets go the same ways.
+    Two guests of one host count as a guest and its own host: their packets go the same ways, and
+    the table, with one guest per host, does not have them.
     """
     home_a, home_b = _home(cluster, a), _home(cluster, b)
     hosts = [name for name in (a, b) if cluster.host(name)]

@@ -15,14 +15,14 @@ from vas_routing.policy import Choices
 
 @dataclass(frozen=True)
 class ThroughputSample:
-    """One measurement of a case, there and back, in Gbit/s of payload."""
+    """One measurement of a case in both directions, in Gbit/s of payload."""
 
     there_gbps: float
     back_gbps: float
 
     @property
     def gbps(self) -> float:
-        """The mean of both directions."""
+        """The mean of both directions, in Gbit/s."""
         return fmean((self.there_gbps, self.back_gbps))
 
 
@@ -35,12 +35,12 @@ class Measured:
 
     @property
     def gbps(self) -> float:
-        """The median of the samples."""
+        """The median of the samples, in Gbit/s."""
         return median(sample.gbps for sample in self.samples)
 
     @property
     def spread(self) -> float:
-        """Half the distance between the least and the greatest sample, in Gbit/s."""
+        """Half the difference between the largest and the smallest sample, in Gbit/s."""
         found = [sample.gbps for sample in self.samples]
         return (max(found) - min(found)) / 2
 
@@ -122,8 +122,7 @@ def measured(samples: Mapping[CalibrationCase, Sequence[ThroughputSample]]) -> l
 
 
 def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[CalibrationVerdict]:
-    """Returns a verdict for each destination. `paths`: destination -> leg that the switcher
-    takes."""
+    """Returns a verdict for each destination; `paths`: destination -> the switcher's leg."""
     by_case = {(row.case.destination, row.case.leg): row for row in rows}
     destinations = dict.fromkeys(destination for destination, _ in by_case)
     return [
@@ -135,8 +134,8 @@ def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[Calibra
 def chosen(known: Choices, found: Iterable[CalibrationVerdict]) -> Choices:
     """Returns the choices for the policy: the known ones, updated by what was measured on one host.
 
-    A pair of equally fast legs has no entry: virtio is taken then, which leaves the adapter to
-    others.
+    Two nodes between which both legs are equally fast get no entry. Then the policy takes virtio,
+    which leaves the adapter to others.
     """
     choices = dict(known)
     for verdict in found:

@@ -1,4 +1,4 @@
-"""Sends a guest's packets by one leg: the part that a lab and a site have in common."""
+"""Sends a guest's packets by one leg: the interface for lab and site, and what both use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from vas_routing.links import Leg
 
 
 class Steering(Protocol):
-    """Makes the guest that measures use a leg. None as a leg stands for the one it takes by
-    itself."""
+    """Makes the guest that measures use a leg; None is the leg that the switcher takes.
+
+    The methods raise VasError if a program fails.
+    """
 
     def reach(self, argv: Sequence[str]) -> list[str]:
         """Returns the command line that runs a program on the guest."""
@@ -28,7 +30,7 @@ class Steering(Protocol):
         ...
 
     def settle(self, leg: Leg | None) -> None:
-        """Waits until the guest uses the leg. Raises VasError when that takes too long."""
+        """Waits until the guest uses the leg. Raises VasError if that takes too long."""
         ...
 
     def path(self, destination: str) -> Leg | None:
@@ -57,21 +59,23 @@ class RouteCommands:
 
 
 def switch(steering: Steering, leg: Leg | None) -> None:
-    """Makes the guest use a leg, and waits until it does."""
+    """Makes the guest use a leg, and waits until it does. Raises VasError if it does not."""
     for command in steering.commands(leg):
         run(command)
     steering.settle(leg)
 
 
 def carried_bytes(steering: Steering) -> dict[Leg, int]:
-    """Returns the bytes that the guest's legs have carried so far, in and out."""
+    """Returns leg -> bytes that the guest received and sent by it so far. Raises VasError if they
+    cannot be read."""
     table = parse_counters(run(steering.reach(["cat", "/proc/net/dev"])).stdout)
     of_leg = {leg: table[device] for leg, device in steering.devices().items()}
     return {leg: row["rx_bytes"] + row["tx_bytes"] for leg, row in of_leg.items()}
 
 
 def leg_of(explained: Mapping[str, Any]) -> Leg | None:
-    """Returns the leg that the kernel takes by `vas route explain --json`; None without a route."""
+    """Returns the leg that the kernel takes, from the output of `vas route explain --json`; None
+    without a route."""
     if not explained["kernel"] or not explained["path"]:
         return None
     desired = Leg(explained["path"])
@@ -80,8 +84,10 @@ def leg_of(explained: Mapping[str, Any]) -> Leg | None:
 
 
 def ask(argv: Sequence[str]) -> Leg | None:
-    """Runs `vas route explain --json` and returns the kernel's leg, also where it is not the
-    desired one."""
+    """Runs `vas route explain --json` and returns the leg that the kernel takes, desired or not.
+
+    Returns None without a route. Raises VasError if the command cannot be run.
+    """
     done = run(argv, check=False)
     return leg_of(json.loads(done.stdout)) if done.stdout else None
 

@@ -16,7 +16,7 @@ LEG_NAMES: Mapping[Leg, str] = {Leg.VIRTIO: "virtio", Leg.SRIOV: "SR-IOV"}
 
 
 def rows(found: Iterable[CalibrationVerdict]) -> Iterator[tuple[object, ...]]:
-    """Yields the six rows; the ratios stand in the first one of each destination."""
+    """Yields the six rows of the table; the first of each destination has the ratios, too."""
     for verdict in found:
         ratios = (f"{verdict.ratio:.2f}", f"{verdict.paper_ratio:.2f}")
         yield _row(verdict.virtio, ratios)

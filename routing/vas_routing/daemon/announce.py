@@ -58,8 +58,8 @@ def _checksum(data: bytes) -> int:
 class Announcer:
     """Sends announcements of addresses when they are due.
 
-    `send` gives a frame to an interface and `mac_of` returns an interface's MAC; both raise OSError
-    where the interface is not there.
+    `send` sends a frame by an interface, and `mac_of` returns an interface's MAC; both raise
+    OSError if the interface is not there.
     """
 
     send: Callable[[str, bytes], None]
@@ -101,6 +101,6 @@ class Announcer:
 def open_packet_socket() -> socket.socket:
     """Opens a socket that sends frames and receives none.
 
-    Raises PermissionError without CAP_NET_RAW, which is needed here and not to use the socket.
+    Raises PermissionError without CAP_NET_RAW, which only opening needs, not sending.
     """
     return socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)

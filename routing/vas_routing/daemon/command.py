@@ -36,7 +36,11 @@ class Places:
 def serve(
     load: Callable[[], Inputs], files: Sequence[Path], places: Places, metrics_at: str
 ) -> None:
-    """Runs the daemon until SIGTERM. Raises VasError where it cannot start."""
+    """Runs the daemon until SIGTERM.
+
+    `load` reads its inputs from `files`, `metrics_at` is the address for Prometheus or `off`.
+    Raises VasError or OSError if it cannot start.
+    """
     log_json()
     metrics = RouteMetrics()
     serve_metrics(metrics.registry, metrics_at)
@@ -64,7 +68,7 @@ def _announcer() -> Announcer:
 
 
 def mac_of(device: str) -> bytes:
-    """Returns the MAC of an interface. Raises OSError where it is gone, or has another name."""
+    """Returns the MAC of an interface. Raises OSError if there is none of that name."""
     found = devices().get(device)
     if found is None:
         raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), device)

@@ -1,4 +1,4 @@
-"""Decides which paths carry packets, from carriers, answers to probes and the word of peers.
+"""Decides which paths carry packets, from carriers, answers to probes and reports of peers.
 
 Pure: it has no clock. Silence alone proves nothing: a daemon that is restarted is silent too, and a
 machine that stood still heard nobody. A path is dead by silence only if it ever answered, and if
@@ -48,7 +48,7 @@ class Timing:
 
 @dataclass
 class WatchedPath:
-    """The state of one path, its cause, and the time since which the path has been good again."""
+    """The state of one path, the cause of it, and since when a dead path has been good again."""
 
     state: PathState = PathState.UP
     cause: SwitchCause = SwitchCause.CARRIER
@@ -68,9 +68,9 @@ class Detector:
     """The states of one node's paths: its SR-IOV leg, and the virtio path to each peer on its host.
 
     `witnesses`: nodes whose silence counts against the node's own SR-IOV leg. `unplugged`: peers
-    whose port of this host's bridge is down. `started`: silence before this time counts for nobody,
-    as the first answers to a new daemon may still be on their way, and a new map makes all daemons
-    busy at once. All times are seconds of one clock.
+    whose port of this host's bridge is down. Silence before `started` does not count, as the first
+    answers to a new daemon may still be on their way, and a new map makes all daemons busy at once.
+    All times are seconds of one clock.
     """
 
     timing: Timing
@@ -137,7 +137,10 @@ class Detector:
         return PathState.DOWN if self._own_trouble(Leg.VIRTIO, peer, now) else PathState.UP
 
     def silence(self, peer: str | None, now: float) -> float | None:
-        """Returns the seconds since something was heard by a path; None if nothing ever was."""
+        """Returns the seconds since the last answer by a path; None if none ever came.
+
+        `peer` is as in `path`.
+        """
         answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))
         return now - answers.last if answers and answers.last > -inf else None
 

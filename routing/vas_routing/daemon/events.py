@@ -43,7 +43,7 @@ _LOSSES = {RTM_DELRULE, RTM_DELADDR}
 
 @dataclass(frozen=True)
 class LinkChange:
-    """An interface as it is now. One that is gone is reported as one without a carrier.
+    """A notification of an interface's state; one that is gone is reported without a carrier.
 
     `index` stays the same when an interface is renamed. `master` is the index of the bridge that it
     is a port of.
@@ -57,12 +57,12 @@ class LinkChange:
 
 @dataclass(frozen=True)
 class Disturbed:
-    """Somebody may have removed a route, rule or address that is VAS's."""
+    """A notification that somebody may have removed a route, rule or address of VAS."""
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """The kernel dropped notifications: everything must be read again."""
+    """A sign that the kernel dropped notifications: everything must be read again."""
 
 
 Event = LinkChange | Disturbed | Overflow

@@ -1,4 +1,4 @@
-"""Keeps the keys in force: read together with the map, and never replaced by an unusable file."""
+"""Keeps the keys in force: reads them together with the map, and ignores an unusable file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class Keyring:
         self._held_off: str | None = None
 
     def read(self) -> Keys:
-        """Reads the key file again; returns the keys in force from now on."""
+        """Reads the key file again; returns the keys in force from now on.
+
+        If the file cannot be used, these are the keys of before; the reason is logged.
+        """
         try:
             found = read_keys(self.file)
             wrong = f"{self.file}: is gone" if self.keys and not found else None

@@ -52,10 +52,10 @@ def _code(key: bytes, message: bytes) -> bytes:
 
 
 def read_keys(file: Path) -> Keys:
-    """Returns the keys of a file; none where the file is missing.
+    """Returns the keys of a file; none if the file is missing.
 
-    Raises BadInput for a file that others than its owner may read or that is another user's, and
-    for one that holds something else than keys. No message has any of its content.
+    Raises BadInput for a file that others may read or that is another user's, and for one that
+    holds something else than keys. No message has any of its content.
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

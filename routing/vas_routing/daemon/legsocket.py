@@ -1,4 +1,4 @@
-"""The UDP socket of one leg: its packets leave by its interface, whatever the routes are."""
+"""Opens the UDP socket of one leg: its packets leave by its interface, whatever the routes are."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LegSocket:
     It takes datagrams from the probes' own port alone, which is below 1024: only root can send from
     there. Others do not even reach its buffer, so that nobody can fill it.
 
-    Raises OSError where the interface is gone or the port is taken.
+    Raises OSError if the interface is gone or the port is taken.
     """
 
     def __init__(self, at: Endpoint) -> None:

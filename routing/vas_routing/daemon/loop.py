@@ -35,9 +35,10 @@ _SETTLE_SECONDS = 0.1
 
 
 def map_reader() -> ThreadPoolExecutor:
-    """Returns the thread that reads and keeps the map, at the usual priority.
+    """Returns a pool of one thread, at the usual priority, that reads and keeps the map.
 
-    An initializer that raises would break the pool, and the daemon would end at its next reading.
+    Its initializer does not raise: that would break the pool, and end the daemon at its next
+    reading.
     """
 
     def initialize() -> None:
@@ -48,8 +49,11 @@ def map_reader() -> ThreadPoolExecutor:
 
 
 class RouteDaemon:
-    """Runs one node by the inputs that `told` reads, or has kept. Raises what `told.start`
-    raises."""
+    """Runs one node by the inputs that `told` reads, or has kept.
+
+    Raises as `told.start` does if neither can be used, OSError if sockets or `state` cannot be
+    opened.
+    """
 
     def __init__(
         self,

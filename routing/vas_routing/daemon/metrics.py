@@ -1,4 +1,4 @@
-"""The metrics of `vas-routed`, for Prometheus."""
+"""Defines the metrics of `vas-routed`, for Prometheus."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The daemon's node: turns the states of its paths into routes, and does what a switch needs
-besides."""
+"""Turns the states of a node's paths into routes, and tells peers and the network of a switch."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ _LEAST_WINDOW_SECONDS = 1.0
 class LiveNode:
     """A node as one reading of the map describes it; a reload makes another from its saved state.
 
-    Raises VasError where its interfaces cannot be what the map describes; nothing was changed then.
-    The probes' sockets belong to the node before until `open`.
+    Raises VasError if its interfaces do not fit the map; then nothing was changed. The probes'
+    sockets belong to the node of the reading before until `open`.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class LiveNode:
         return self.detector.path(None).state
 
     def drain(self, legs: frozenset[Leg], now: float) -> None:
-        """Takes these legs out of use and all others back into use."""
+        """Takes these legs out of use and puts all others back into use."""
         if legs != self.detector.drained:
             self.detector.drained = legs
             self.evaluate(now)
@@ -187,7 +186,10 @@ class LiveNode:
             self._ports |= {port: peer for peer, port in macs if port}
 
     def refresh(self) -> None:
-        """Reads the interfaces again, after one came, went, or changed."""
+        """Reads the interfaces again, after one came, went, or changed.
+
+        Raises VasError if they do not fit the map.
+        """
         before, found = self.legs, observe.devices()
         self.legs = observe.legs(self._node.cluster, self._node.name, found, before.indices)
         self._switch.forget()
@@ -214,7 +216,10 @@ class LiveNode:
             self.apply(now, changed)
 
     def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
-        """Applies the desired state to the kernel, and tells peers and the network."""
+        """Applies the desired state to the kernel, and tells peers and the network.
+
+        A change that the kernel refuses is logged and counted.
+        """
         desired = self._desired_state()
         if desired is None:
             log.error("no path is up: nothing is touched")
@@ -235,7 +240,7 @@ class LiveNode:
         return True
 
     def check(self) -> None:
-        """Restores routes, rules and settings that others changed."""
+        """Restores routes, rules and settings that others changed; logs what was refused."""
         self._learn_ports()
         desired = self._desired_state()
         if desired is None:

@@ -26,10 +26,10 @@ def drop_net_raw() -> None:
 
 
 def ask_for_priority() -> bool:
-    """Asks for a real-time slice for this thread, as a switch is as fast as the thread gets a core.
+    """Asks for real-time priority for this thread: a switch waits until the thread gets a core.
 
-    Returns False without the right to it (RLIMIT_RTPRIO), or on a kernel that rations real time by
-    group.
+    Returns False without the right to it (RLIMIT_RTPRIO), or on a kernel that gives real time to
+    groups only.
     """
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -41,7 +41,7 @@ def ask_for_priority() -> bool:
 def give_up_priority() -> bool:
     """Gives this thread the usual priority instead of the one that it has inherited.
 
-    Returns False where the kernel refuses that (EPERM, seen in a user namespace).
+    Returns False if the kernel refuses that (EPERM, seen in a user namespace).
     """
     try:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

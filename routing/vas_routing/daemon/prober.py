@@ -1,4 +1,4 @@
-"""Asks the other nodes by both legs, answers them, and tells the detector who was heard."""
+"""Sends probes to other nodes by both legs, answers theirs, and tells the detector who answered."""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ from vas_routing.daemon.sockets import LegSockets
 
 @dataclass(frozen=True)
 class DaemonResources:
-    """The announcer, the metrics, the sockets and the counters that every reading of the map
-    shares."""
+    """The announcer, metrics, sockets and counters that stay when the map is read again."""
 
     announcer: Announcer
     metrics: RouteMetrics

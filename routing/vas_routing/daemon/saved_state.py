@@ -35,9 +35,9 @@ class SavedState(BaseModel):
     def heard_by(self, trusted: frozenset[str]) -> frozenset[tuple[Leg, str]]:
         """Returns the nodes whose silence counts for a daemon of this wire version and these keys.
 
-        A node that answered by another wire or key may not answer now (it is upgraded later, or has
-        no key yet): its silence makes no path dead. But a path that is dead stays so until somebody
-        answers by it.
+        A node that answered by another wire version or key may not answer now (it is upgraded
+        later, or has no key yet), so its silence makes no path dead. A path that is dead stays dead
+        until somebody answers by it.
         """
         if self.trusted & trusted:
             return self.heard

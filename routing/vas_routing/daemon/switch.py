@@ -1,5 +1,5 @@
-"""Applies desired states fast: by comparing with the state found last, and reading it
-afterwards."""
+"""Applies desired states fast: compares with the kernel's last known state, not with a new
+reading."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Switch:
         self._found: CurrentState | None = None
 
     def make(self, desired: DesiredState) -> list[RouteChange]:
-        """Changes what differs from the state found last; returns the changes.
+        """Changes what differs from the last known state; returns the changes.
 
-        Raises VasError as the kernel refuses; everything is read again the next time then.
+        Raises VasError if the kernel refuses, OSError if the journal cannot be written; the next
+        call then reads the kernel.
         """
         found = self._with_sysctls(self._found, desired) if self._found else self._read(desired)
         self._found = None
@@ -33,7 +34,7 @@ class Switch:
     def check(self, desired: DesiredState) -> list[RouteChange]:
         """Reads the kernel, changes what differs from the desired state and returns the changes.
 
-        Raises VasError.
+        Raises VasError if the kernel refuses, OSError if the journal cannot be written.
         """
         self.forget()
         return self.make(desired)

@@ -1,5 +1,4 @@
-"""Decides which probes are believed: those that a node of the site signed, for this one, just
-now."""
+"""Decides which probes are believed: a node of the site signed them, for this node, just now."""
 
 from __future__ import annotations
 
@@ -60,9 +59,9 @@ class _Sender:
 class Trust:
     """Signs the probes that this node sends and verifies those that it receives.
 
-    There is a new one for each start and reload. `window`: for how many seconds an echo of a
-    challenge proves that a message is new. Without keys every probe that is new is believed: its
-    port alone shows that root sent it.
+    There is a new one for each start and reload. For `window` seconds the echo of a challenge
+    proves that a message is new. Without keys every new probe is believed: only its port shows
+    that root sent it.
     """
 
     me: str
@@ -85,8 +84,8 @@ class Trust:
     def verify(self, leg: Leg, sender: str, data: bytes) -> HeardProbe | Refusal:
         """Verifies a datagram from a node by a leg; returns its probe, or the reason to refuse it.
 
-        A refused datagram is not even answered. An unsigned one is answered where its sender may
-        have no key yet, as a guest at its first start, and must not take this node for silent.
+        A refused datagram is not answered. An unsigned probe of a sender that may have no key yet
+        is answered: a guest at its first start must not take this node for silent.
         """
         found = decode(data)
         if found is None:
@@ -122,7 +121,7 @@ class Trust:
         return True
 
     def is_newest(self, sender: str, probe: RouteProbe) -> bool:
-        """Returns whether nothing newer from the sender was heard by the other leg."""
+        """Returns whether no newer probe of the sender came by the other leg."""
         return sender in self._senders and self._senders[sender].last == probe.sent
 
     def _challenge(self) -> Challenge:

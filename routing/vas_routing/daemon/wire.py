@@ -1,11 +1,11 @@
 """Encodes and decodes the probes of the route daemons.
 
-A probe asks "do you hear me on this leg?", and an answer confirms it. Both carry what the sender
-knows of its paths, so that a node learns at once of what only its peer can see.
+A probe asks "do you hear me on this leg?", and an answer confirms it. Both carry the states of the
+sender's paths, so that a node learns at once of losses that only its peer can see.
 
-Version 2 (version 1 had 16 bytes, no code and no challenges): 40 bytes, followed by a 16-byte
-authentication code of them and of leg, sender and receiver, so that a probe is worth nothing
-anywhere else.
+Version 2 has 40 bytes (version 1: 16, without code and challenges), followed by a 16-byte
+authentication code over them and over leg, sender and receiver: a probe that is sent again by
+another leg or to another node does not verify.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SIZE = _FORMAT.size + MAC_BYTES
 
 @dataclass(frozen=True)
 class Challenge:
-    """A moment in the life of one daemon: its random `session` number and its clock, `sent_ns`.
+    """A time stamp of one daemon: its random `session` number and its clock, `sent_ns`.
 
-    Whoever returns it signed has heard that daemon, and not before that moment.
+    A signed message that returns it was made after that moment, by a node that heard the daemon.
     """
 
     session: int
@@ -62,9 +62,9 @@ class RouteProbe:
 
 
 def decode(data: bytes) -> tuple[RouteProbe, bytes, bytes] | None:
-    """Returns the probe of a datagram, its bytes and their code; None if it is not a probe.
+    """Returns the probe in a datagram, its bytes and their authentication code.
 
-    A probe of another version is not one either.
+    Returns None if it is not a probe of this version.
     """
     if len(data) != SIZE:
         return None

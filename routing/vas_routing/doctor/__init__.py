@@ -1,6 +1,6 @@
-"""Finds what on a node's network would spoil a switch of routes, and how to mend it.
+"""Finds settings of a node's network with which a switch of routes would fail, and the fix.
 
-`read_facts` reads the machine; `examine` decides, and touches nothing.
+`read_facts` reads the machine; `examine` decides, and changes nothing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The facts that the doctor examines: plain values of one network namespace, read by
-`reading.py`."""
+"""Defines the facts that the doctor examines: plain values of one network namespace."""
 
 from __future__ import annotations
 

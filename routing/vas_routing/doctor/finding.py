@@ -1,4 +1,4 @@
-"""A finding of the doctor: one thing that was examined."""
+"""Defines a finding of `vas route doctor`: one thing that was examined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RouteFinding:
     fix: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """The finding as `vas route doctor --json` prints it."""
+        """Returns the finding as `vas route doctor --json` prints it."""
         return dict(vars(self))
 
 

@@ -1,4 +1,4 @@
-"""Checks whether a host lets through what it forwards for a guest whose VF is down."""
+"""Checks whether a host's firewall lets packets through that it forwards for a guest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks the legs themselves: they are there, free, of one MTU, and have their addresses."""
+"""Checks a node's two legs: they are there, in no bridge or bond, of one MTU, and have their
+addresses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Checks programs that configure interfaces too, and remove what they did not put there.
+"""Checks NetworkManager and systemd-networkd: they remove routes and addresses that are not theirs.
 
-The virtio leg is VAS's: nobody else may touch it. The SR-IOV leg has its address from one of these
-programs, and keeps that: it only has to stay when the carrier goes.
+Only VAS may configure the virtio leg. The SR-IOV leg has its address from one of these programs,
+which must leave it there when the carrier is lost.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ _UNMANAGED = ("unmanaged", None)
 
 
 def examine_managers(who: Subject) -> Iterator[RouteFinding]:
-    """Yields the findings on each leg, then on what networkd does with routes and rules of
-    others."""
+    """Yields the findings on each leg, then on networkd's treatment of other programs' routes."""
     for leg in who.legs:
         managed = who.facts.managed.get(leg.name, Managed())
         is_virtio = leg is who.virtio

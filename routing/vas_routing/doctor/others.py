@@ -22,8 +22,8 @@ _SETTINGS = ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/sys
 
 
 def read_firewall(root: Root) -> FirewallState:
-    """Returns the chains at the forward hook as `nft` prints them; it does not see older
-    iptables."""
+    """Returns the chains at the forward hook that `nft` prints; notes rules of older iptables, and
+    what cannot be read, in `unread`."""
     unread = list(_legacy(root))
     try:
         chains = forward_chains(run(["nft", "-j", "list", "ruleset"], timeout_seconds=20).stdout)
@@ -91,10 +91,10 @@ def _device(match: dict[str, Any]) -> tuple[str, str] | None:
 def read_managed(
     root: Root, nics: Iterable[NicFacts], unread: dict[str, str]
 ) -> dict[str, Managed]:
-    """Returns who configures each interface, by its name.
+    """Returns the program that configures each interface, by the interface's name.
 
-    Empty in a network namespace that is not theirs: these programs know interfaces by index, and
-    here another one has it.
+    Reasons why one could not be read go to `unread`. Empty in another network namespace than these
+    programs': they know interfaces by index, which means another interface here.
     """
     if _is_elsewhere(root):
         return {}
@@ -122,7 +122,10 @@ def _managed(root: Root, index: int, unread: dict[str, str]) -> Managed:
 
 
 def read_networkd(root: Root, unread: dict[str, str]) -> dict[str, str] | None:
-    """Returns the [Network] settings of systemd-networkd; None where it has not run since boot."""
+    """Returns the [Network] settings of systemd-networkd; None if it has not run since boot.
+
+    Reasons why a file could not be read go to `unread`.
+    """
     if _is_elsewhere(root) or not root.path("run/systemd/netif/state").exists():
         return None
     settings: dict[str, str] = {}
@@ -150,8 +153,7 @@ def _networkd_files(root: Root) -> list[Path]:
 
 
 def read(root: Root, path: str, unread: dict[str, str]) -> str | None:
-    """Returns a file's text; None where there is none. One that may not be read goes to
-    `unread`."""
+    """Returns a file's text; None if it is missing or may not be read; then `unread` gets why."""
     try:
         return root.read(path)
     except OSError as error:

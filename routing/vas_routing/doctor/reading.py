@@ -47,9 +47,10 @@ _DEFAULTS = RouteSettings()
 
 
 def read_facts(root: Root, settings: RouteSettings = _DEFAULTS) -> NetworkFacts:
-    """Reads the snapshot that `examine` needs.
+    """Returns the snapshot that `examine` needs.
 
-    Things that this user may not read are in the facts' `unread`.
+    Things that this user may not read are in the facts' `unread`. Raises BadInput for files that a
+    captured tree must not hold.
     """
     with IPRoute() as netlink:
         nics = read_nics(netlink)

@@ -1,4 +1,4 @@
-"""The node that is examined, with the interfaces that are its legs here."""
+"""Finds the interfaces that are the legs of the node that is examined."""
 
 from __future__ import annotations
 
