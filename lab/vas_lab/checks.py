@@ -22,7 +22,7 @@ _DISK_BYTES = 6 << 30
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Yields the findings of `vas doctor` for a lab of four hosts."""
+    """Yields findings: whether this machine can run a lab of four hosts."""
     chosen = labs_directory()
     directory = next(path for path in (chosen, *chosen.parents) if path.exists())
     yield _namespaces()

@@ -134,8 +134,8 @@ def up(
 def down(name: str, with_files: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
 
-    One that is only starting is ended too.
-    Status 0 when it is down afterwards, one that was not up or never made included.
+    A lab that is still starting is ended too. Status 0 if it is down afterwards, also if it was
+    down before or was never made.
 
     \b
     Example: vas lab down --wipe
@@ -191,7 +191,7 @@ def status(name: str, as_json: bool) -> int:
     type=SizeType(),
     default="64M",
     show_default=True,
-    help="Size of the input that is made up.",
+    help="Size of the input that is generated.",
 )
 @_properties
 @json_option
@@ -242,7 +242,7 @@ def run(
 def shell(name: str, words: tuple[str, ...]) -> int:
     """Open a shell on a node of a lab, or run a command there.
 
-    Without NODE it is the ResourceManager's. Nodes are the hosts and guests of the map.
+    Without NODE the shell is on the ResourceManager's node. Nodes are the map's hosts and guests.
     Ends with the command's status.
 
     \b
@@ -265,7 +265,7 @@ def shell(name: str, words: tuple[str, ...]) -> int:
 def logs(name: str, what: str | None) -> int:
     """Print the log of a daemon, of the supervisor or of an application.
 
-    Without WHAT, list them. The supervisor's says which daemons died, and of what.
+    Without WHAT, list the logs. The supervisor's log says which daemons died, and of what.
 
     \b
     Examples: vas lab logs

@@ -1,4 +1,4 @@
-"""Shell completion of the words of `vas lab`: labs, programs, nodes, logs."""
+"""Completes, in a shell, the words of `vas lab`: labs, programs, nodes, logs."""
 
 from __future__ import annotations
 

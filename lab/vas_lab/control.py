@@ -1,4 +1,4 @@
-"""Requests to a running lab's supervisor, and its answers: one JSON document each way."""
+"""Sends requests to a running lab's supervisor and reads its answers: one JSON document each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _MAX_BYTES = 1 << 20
 
 
 class ControlRequest(BaseModel):
-    """A request to the supervisor: status, a daemon to signal or start, an OST to serve."""
+    """A request to the supervisor: status, a daemon to signal or start, an OST to serve from
+    `nid`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,7 +45,8 @@ class DaemonStatus(BaseModel):
 class ControlAnswer(BaseModel):
     """The supervisor's answer: `error` is set if it refused; `cpu_seconds` counts from the start.
 
-    `lost_nodes` are those whose namespaces are held no more, with how their holder ended.
+    `nodes` is guest -> state of its NodeManager. `lost_nodes` is node -> how the process ended that
+    held its namespaces.
     """
 
     error: str | None = None
@@ -57,7 +59,11 @@ class ControlAnswer(BaseModel):
 
 
 def ask(state_dir: Path, request: ControlRequest) -> ControlAnswer:
-    """Asks the supervisor of a lab. Raises BadInput when it refuses, VasError when it is gone."""
+    """Asks the supervisor of a lab and returns its answer.
+
+    Raises BadInput if it refuses, VasError if it does not answer within 15 seconds, OSError if the
+    lab's directory is gone.
+    """
     with socket_path(state_dir) as path, socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_TIMEOUT_SECONDS)
         try:
@@ -74,7 +80,10 @@ def ask(state_dir: Path, request: ControlRequest) -> ControlAnswer:
 
 
 def listen(state_dir: Path) -> socket.socket:
-    """Opens the supervisor's socket, which its children do not inherit."""
+    """Opens the supervisor's socket, in place of an old one; its children do not inherit it.
+
+    Raises OSError.
+    """
     (state_dir / SOCKET).unlink(missing_ok=True)
     with socket_path(state_dir) as path:
         listener = socket.socket(socket.AF_UNIX)
@@ -84,7 +93,8 @@ def listen(state_dir: Path) -> socket.socket:
 
 
 def receive(connection: socket.socket) -> ControlRequest:
-    """Receives a request. Raises BadInput for anything else."""
+    """Receives a request. Raises BadInput for other bytes, OSError if the connection fails or is
+    silent for 15 seconds."""
     connection.settimeout(_TIMEOUT_SECONDS)
     data = b""
     while not data.endswith(b"\n") and len(data) < _MAX_BYTES:
@@ -100,7 +110,10 @@ def receive(connection: socket.socket) -> ControlRequest:
 
 @contextmanager
 def socket_path(directory: Path, name: str = SOCKET) -> Iterator[str]:
-    """Yields a short path of a socket: Linux allows 107 bytes, a state directory may have more."""
+    """Yields a short path of the socket `name` in `directory`: Linux allows 107 bytes.
+
+    Raises OSError if the directory cannot be opened.
+    """
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{descriptor}/{name}"

@@ -1,4 +1,4 @@
-"""Room on the disk that a lab's state lies on: how much there must be, what to say without."""
+"""Checks for room on the disk that a lab's state lies on, and words the errors without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HINTS = {
 
 
 def free_bytes(directory: Path) -> int:
-    """Returns how many bytes may still be written where `directory` is, or will be made."""
+    """Returns the free bytes of the disk on which `directory` is, or will be made."""
     there = next(path for path in (directory, *directory.parents) if path.exists())
     return shutil.disk_usage(there).free
 
@@ -41,7 +41,7 @@ def used_bytes(directory: Path) -> int:
 
 
 def check_disk(free: int, *, size: int = 0, copies: int = 0) -> None:
-    """Raises BadInput unless a lab and `copies` copies of `size` bytes fit into `free` bytes."""
+    """Raises BadInput unless a lab and `copies` times `size` bytes fit into `free` bytes."""
     needed = LAB_BYTES + copies * size
     if needed <= free:
         return
@@ -54,12 +54,12 @@ def check_disk(free: int, *, size: int = 0, copies: int = 0) -> None:
 
 
 def disk_error(wrong: OSError, where: Path) -> VasError:
-    """Turns an OSError into our error, with the fix where one is known."""
+    """Returns an OSError as VasError, with the fix if one is known; `where` if it names no file."""
     path = os.fsdecode(wrong.filename) if wrong.filename else str(where)
     what = wrong.strerror or str(wrong)
     return VasError(what, where=path, hint=_HINTS.get(wrong.errno or 0))
 
 
 def says_full(text: str) -> bool:
-    """Tells whether a program's output tells of a disk without room."""
+    """Returns whether a program's output reports a full disk."""
     return any(words in text for words in _FULL)

@@ -1,4 +1,4 @@
-"""Events as a person reads them: one line kept up to date on a terminal, else one each."""
+"""Shows events to people: on a terminal one line that is kept up to date, else a line each."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from vas_yarn.jobs.place import OnEvent
 
 
 class Display:
-    """Shows the events of one thing that takes a while, on stderr.
+    """Shows the events of a job or a lab's start on stderr, after `title`.
 
-    `expected_seconds` is how long it took before; without it, no time left is shown.
+    `expected_seconds` is how long it took before; None: no time left is shown.
     """
 
     def __init__(self, title: str, expected_seconds: float | None, status: Status | None) -> None:
@@ -27,7 +27,7 @@ class Display:
         self._shown = ""
 
     def show(self, event: Event) -> None:
-        """Takes the next event."""
+        """Shows the next event; skips those of kind `output`."""
         if event.kind == "output":
             return
         if self._status:
@@ -45,7 +45,7 @@ class Display:
 
 @contextmanager
 def display(title: str, expected_seconds: float | None = None) -> Iterator[OnEvent]:
-    """Shows progress while the body runs; gives the function that takes each event."""
+    """Shows progress while the `with` block runs; yields the function that takes each event."""
     console = Console(file=sys.stderr, highlight=False)
     if console.is_terminal:
         with console.status(escape(title)) as status:

@@ -1,4 +1,4 @@
-"""The end of a lab, from outside: whom to kill, and that all of it is gone."""
+"""Ends a lab from outside its namespaces: kills its first process, waits until all are gone."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ STOP_TIMEOUT_SECONDS = 20.0
 
 
 def end_lab(state_dir: Path) -> None:
-    """Ends every process of the lab that is up, or starting, in a directory.
+    """Ends every process of the lab in a directory, if one is up or starting there.
 
-    Returns when the last one is gone. Raises VasError when that takes too long, and for
+    Returns when the last one is gone. Raises VasError if that takes more than 20 seconds, as for
     another user's lab.
     """
 
@@ -36,7 +36,10 @@ def end_lab(state_dir: Path) -> None:
 
 
 def end_tied(process: subprocess.Popen[bytes]) -> None:
-    """Ends the `unshare` that a lab is tied to, and with it the lab; returns when it is gone."""
+    """Ends a lab by its process `unshare`, and returns when that is gone.
+
+    Raises TimeoutExpired after 20 seconds.
+    """
     # unshare --kill-child: PID 1 dies with it, and all other processes with PID 1.
     below = children(Root(), process.pid)
     for child in below:
@@ -48,16 +51,16 @@ def end_tied(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill(pid: int) -> None:
-    """Kills a process, unless it has just ended by itself."""
+    """Kills a process; does nothing if there is none. Raises PermissionError for another user's."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 
 
 def supervisors(root: Root, state_dir: Path) -> list[int]:
-    """Finds the supervisor of the lab in a directory by its command line; empty without one.
+    """Returns the process ids of the supervisor of a directory's lab; empty without one.
 
-    The `unshare` that waits for it has the same one at its end. It is the last to go and says
-    so by its lock, so it is named only while it has no child yet.
+    It is found by its command line. The `unshare` that started it has these words at the end of
+    its own: it is returned only while it has no child yet.
     """
     found = list(_named(root, state_dir))
     parents = {process.parent for process in found}

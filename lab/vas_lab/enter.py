@@ -14,15 +14,18 @@ def in_new_namespaces(user_namespace: bool, argv: Sequence[str]) -> list[str]:
 
 
 def into_lab(supervisor: int, user_namespace: bool) -> list[str]:
-    """Returns the words that lead from outside into the lab's master node."""
+    """Returns the words (`nsenter ...`) that run a program on the lab's master node, from outside.
+
+    `supervisor` is the process id, outside, of the lab's first process.
+    """
     user = ["--user", "--preserve-credentials"] if user_namespace else []
     return ["nsenter", f"--target={supervisor}", *user, "--mount", "--uts", "--net", "--pid", "--"]
 
 
 def into_node(holder: int | None) -> list[str]:
-    """Returns the words that lead from the master node to another; none for the master itself.
+    """Returns the words that run a program on another node, from the master node.
 
-    `holder` is the process that holds the node's namespaces, None for the master.
+    `holder` is the process that holds the node's namespaces; None is the master, without words.
     """
     if holder is None:
         return []
@@ -32,6 +35,6 @@ def into_node(holder: int | None) -> list[str]:
 def with_environment(
     variables: Mapping[str, str], directory: Path, argv: Sequence[str]
 ) -> list[str]:
-    """Returns a command line with a directory and variables that hold inside a lab only."""
+    """Returns a command line that runs `argv` in a directory and with further variables."""
     settings = [f"{key}={value}" for key, value in variables.items()]
     return ["env", "-C", str(directory), *settings, *argv]

@@ -13,7 +13,7 @@ from vas_lab.state import name_option
 
 @dataclass(frozen=True)
 class LabProblem:
-    """Something that does not work; `stops_jobs`: without it no job ends."""
+    """Something that does not work in a lab; `stops_jobs`: until it is mended no job can end."""
 
     what: str
     fix: str
@@ -23,7 +23,7 @@ class LabProblem:
         return f"{self.what}; {self.fix}"
 
     def as_json(self) -> dict[str, object]:
-        """The problem as `vas lab status --json` prints it."""
+        """Returns the problem as `vas lab status --json` prints it."""
         return asdict(self)
 
 

@@ -1,4 +1,4 @@
-"""A lab, from outside: start it, run jobs in it, end it.
+"""Starts a lab, runs jobs in it and ends it, from outside its namespaces.
 
 with Lab.start(LabOptions(hosts=4), tied=True) as lab:
     result = lab.run_job(["teragen", "1000", "/in"])
@@ -40,7 +40,7 @@ _CANCEL_TIMEOUT_SECONDS = 60.0
 
 
 class Lab:
-    """A lab that runs. Get one by `start` or `attach`."""
+    """A lab that runs; get one by `start` or `attach`. Used by `with`, it is stopped at the end."""
 
     def __init__(
         self, spec: LabSpec, running: Running, starter: subprocess.Popen[bytes] | None
@@ -55,8 +55,8 @@ class Lab:
     ) -> Lab:
         """Starts a lab and returns when all its nodes are up.
 
-        A tied lab ends with this process, however that ends. Whatever interrupts the
-        start, nothing is left. Raises VasError, with the reason, when it does not come up.
+        A tied lab ends with this process, however that ends. A start that fails or is interrupted
+        leaves no process behind. Raises VasError, with the reason, if the lab does not come up.
         """
         began = time.time()
         spec, process = _launch(options)
@@ -76,7 +76,7 @@ class Lab:
 
     @classmethod
     def attach(cls, state_dir: Path) -> Lab:
-        """Returns the lab that runs in a directory. Raises VasError when none does."""
+        """Returns the lab that runs in a directory. Raises VasError if none is up there."""
         option = name_option(state_dir)
         if not is_running(state_dir):
             others = "".join(f", or give --name {name}, which is up" for name in labs_up()[:1])
@@ -97,7 +97,10 @@ class Lab:
             self._starter.stdin = None
 
     def stop(self) -> None:
-        """Ends every process of the lab; returns when the last one is gone."""
+        """Ends every process of the lab; returns when the last one is gone.
+
+        Raises VasError if that takes more than 20 seconds.
+        """
         if self._starter:
             end_tied(self._starter)
         end_lab(self.spec.state_dir)
@@ -116,7 +119,7 @@ class Lab:
     def enter(self, argv: Sequence[str], *, node: str | None = None) -> list[str]:
         """Returns the command line that runs a program on a node (default: the ResourceManager's).
 
-        Raises BadInput for a node that the lab does not have.
+        Raises BadInput for a node that the lab does not have, OSError if the lab's files are gone.
         """
         holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
         variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
@@ -137,26 +140,34 @@ class Lab:
     def call(
         self, argv: Sequence[str], *, node: str | None = None, check: bool = True
     ) -> Completed:
-        """Runs a program on a node to its end, as `vas_core.process.run` does."""
+        """Runs a program on a node to its end (default: the ResourceManager's node).
+
+        Raises BadInput for an unknown node, CommandFailed for a status other than 0 if `check`.
+        """
         return run(self.enter(argv, node=node), check=check)
 
     def ask(self, request: ControlRequest) -> ControlAnswer:
-        """Asks the supervisor: daemons, nodes, signals, failover of an OST."""
+        """Asks the supervisor and returns its answer.
+
+        Raises BadInput if it refuses, VasError if it does not answer.
+        """
         return ask(self.spec.state_dir, request)
 
     def metadata_requests(self) -> int:
-        """Counts the requests to the stand-in's MDS since its start: files made, layouts.
+        """Returns the number of requests to the stand-in's MDS since its start.
 
-        Opens, looks and removals do not reach it. Raises VasError when it does not answer.
+        These make files and set or read layouts; open, stat and unlink do not reach it. Raises
+        VasError if it does not answer.
         """
         return int(self._mds("asked")["asked"])
 
     def object_requests(self, *, counting: bool | None = None) -> dict[str, int]:
-        """Counts requests that all processes of the lab made to OSTs, one per object of a file.
+        """Returns the number of requests to OSTs by kind, one per object of a file.
 
-        `glimpses` (stat), `syncs` (fsync), `destroys`, `punches` (truncate), since counting was
-        last started. `counting` starts it again or stops it afterwards. A client that keeps locks
-        glimpses less. Raises VasError when the MDS does not answer.
+        All processes of the lab are counted, since counting was last started: `glimpses` (stat),
+        `syncs` (fsync), `destroys`, `punches` (truncate). Afterwards `counting` starts it again
+        (true) or stops it (false). A Lustre client that keeps locks glimpses less. Raises VasError
+        if the MDS does not answer.
         """
         return {kind: int(n) for kind, n in self._mds("count", on=counting).items()}
 
@@ -170,9 +181,9 @@ class Lab:
     ) -> JobResult:
         """Runs a Hadoop program (`teragen 1000 /in`, `dfsio ...`, `FILE.jar ...`) to its end.
 
-        `conf` are properties of its jobs, `jars` what its client loads before Hadoop.
-        Interrupted, it kills them. Raises VasError with the end of the program's output when
-        it fails, or with what the lab lacks.
+        `conf` are properties of its jobs, `jars` come before Hadoop's on its client's class path.
+        If this process is interrupted, the jobs are killed. Raises BadInput for an unknown
+        program, VasError with the end of the program's output or with what is broken in the lab.
         """
         # Two may start in one second.
         started = f"{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}"
@@ -192,11 +203,11 @@ class Lab:
             raise self._cause(failed, log) from failed
 
     def problems(self) -> list[LabProblem]:
-        """Returns what is broken in the lab. Raises VasError when the lab does not answer."""
+        """Returns what is broken in the lab. Raises VasError if the lab does not answer."""
         return find_problems(self.ask(ControlRequest(ask="status")), self.spec.state_dir)
 
     def refuse_broken(self) -> None:
-        """Raises VasError, with the fix, if anything of it is broken."""
+        """Raises VasError, with the fix, if anything in the lab is broken."""
         for problem in self.problems():
             raise VasError(problem.what, where=f"lab {self.spec.name}", hint=problem.fix)
 
@@ -225,9 +236,10 @@ class Lab:
 def wanted(
     argv: Sequence[str], line: bytes, timeout_seconds: float
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a program and sends it a line; after the body closes its stdin, at which it ends.
+    """Starts a program, sends it `line`, and yields its process; afterwards closes its stdin.
 
-    Raises VasError if it lives `timeout_seconds` longer than that; it is killed then.
+    That ends the program. One that lives longer than `timeout_seconds` after that is killed. Raises
+    VasError then.
     """
     process = subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

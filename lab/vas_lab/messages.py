@@ -1,4 +1,4 @@
-"""The messages of a lab's starter to the programs inside, on their stdin."""
+"""Defines the messages that a lab's starter sends to the programs inside, on their stdin."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ DETACH = b"detach\n"
 
 
 class JobRequest(BaseModel):
-    """A Hadoop program: `java` arguments after the class path, and properties for its jobs.
+    """A Hadoop program to run: `main` is the class and its arguments, `properties` its jobs'.
 
-    `jars` are on the client's class path before Hadoop's.
+    `log` is the file for its output. `jars` come before Hadoop's on its client's class path.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""The choices of a user about a lab, and the files that follow from them."""
+"""Checks a user's options for a lab, and writes the lab's map and spec."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class LabOptions:
 
 
 def prepare(options: LabOptions) -> LabSpec:
-    """Checks everything that can be checked before the start; writes the map and the spec.
+    """Checks the options and this machine before a lab's start; writes its map and spec.
 
-    Raises BadInput for options that do not fit, NotHere and VasError for a machine that does not.
+    Raises BadInput for wrong options, a wrong map, or too little disk or memory; NotHere or another
+    VasError if this machine lacks something; OSError if a file cannot be written.
     """
     state_dir = options.state_dir.resolve()
     # First: what the last start noted must not be taken for this one's.
@@ -69,7 +70,7 @@ def prepare(options: LabOptions) -> LabSpec:
 
 
 def read_site(options: LabOptions) -> str:
-    """Returns the cluster map as text."""
+    """Returns the cluster map of the options as text. Raises BadInput if it is wrong."""
     if options.cluster_file is None:
         return lab_site_yaml(options.hosts)
     load_cluster(options.cluster_file)
@@ -77,7 +78,8 @@ def read_site(options: LabOptions) -> str:
 
 
 def check_site(cluster: Cluster, *, hdfs: bool = False) -> None:
-    """Raises BadInput for a site that cannot be a lab on this machine."""
+    """Raises BadInput for a site that cannot be a lab on this machine: without guests, too large
+    for its memory, or of addresses that cannot share a network."""
     guests = cluster.guests()
     if not guests:
         raise BadInput("no host has a guest", where="hosts", hint="YARN runs in the guests")
@@ -86,9 +88,9 @@ def check_site(cluster: Cluster, *, hdfs: bool = False) -> None:
 
 
 def user_namespaces() -> bool:
-    """Tells whether the lab runs in a user namespace; if not, it runs as root.
+    """Returns whether a lab runs in a user namespace; if not, it runs as root.
 
-    Raises NotHere when the kernel allows neither.
+    Raises NotHere if the kernel allows neither, or if a program is missing.
     """
     for program in ("unshare", "nsenter", "ip", "mount"):
         if shutil.which(program) is None:

@@ -1,4 +1,4 @@
-"""Processes, as /proc shows them."""
+"""Reads processes, CPU time and memory from /proc."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LabProcess:
 
 
 def processes(root: Root) -> Iterator[LabProcess]:
-    """Yields every process, without those that end meanwhile."""
+    """Yields every process; leaves out those that end meanwhile."""
     for path in root.glob("proc/[0-9]*/stat"):
         try:
             yield parse_stat(path.read_text(errors="replace"))
@@ -48,9 +48,9 @@ def parse_stat(text: str) -> LabProcess:
 def cpu_seconds(root: Root) -> float:
     """Returns the CPU seconds of all processes of a PID namespace, ended ones included.
 
-    Whoever ends is waited for by a process inside (PID 1 at the latest), which then
-    counts its time, so the sum over the live ones misses nothing. Only processes that
-    were started from outside (`vas lab shell`) are lost with their end.
+    The time of an ended process is added to that of the process inside that waited for it (PID 1
+    at the latest), so the sum over the live ones misses nothing. Only processes that were started
+    from outside (`vas lab shell`) no longer count after their end.
     """
     return sum(process.cpu_ticks for process in processes(root)) / _TICKS_PER_SECOND
 

@@ -1,4 +1,4 @@
-"""`vas lab status`, as data: what runs, and what of it is real."""
+"""Describes a running lab as data, for `vas lab status`: what runs, and what of it is real."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ NOT_REAL = {
 
 
 def describe(lab: Lab) -> dict[str, Any]:
-    """Returns the description of a running lab that `vas lab status --json` prints."""
+    """Returns the description of a running lab that `vas lab status --json` prints.
+
+    Raises VasError if the lab does not answer.
+    """
     answer = lab.ask(ControlRequest(ask="status"))
     spec = lab.spec
     problems = find_problems(answer, spec.state_dir)

@@ -1,4 +1,4 @@
-"""The cluster map of a lab that was given none: N equal storage servers, paired for failover."""
+"""Makes the map of a lab without one: N equal storage servers, paired for failover."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def lab_site(hosts: int) -> dict[str, Any]:
 
 
 def lab_site_yaml(hosts: int) -> str:
-    """Returns the map of such a lab as YAML text."""
+    """Returns the map of `hosts` equal storage servers as YAML text.
+
+    Raises BadInput unless there are 1 to 64.
+    """
     return yaml.safe_dump(lab_site(hosts), sort_keys=False)
 
 
@@ -58,7 +61,7 @@ def memory_needed(guests: int, *, hdfs: bool = False) -> int:
 
 
 def check_memory(guests: int, available_bytes: int, *, hdfs: bool = False) -> None:
-    """Raises BadInput when a lab with `guests` guests may not fit into the memory available."""
+    """Raises BadInput if a lab with `guests` guests may need more than `available_bytes`."""
     needed = memory_needed(guests, hdfs=hdfs)
     if needed > available_bytes:
         once, each = _memory(hdfs)

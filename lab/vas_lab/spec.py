@@ -1,4 +1,4 @@
-"""The parts of a lab: written by its starter, read by its supervisor, kept for `status`."""
+"""Describes a lab: its options and paths. Its starter writes them, its supervisor reads them."""
 
 from __future__ import annotations
 
@@ -60,27 +60,28 @@ class LabSpec(BaseModel):
 
     @property
     def archive(self) -> ClassArchive:
-        """The classes that every JVM of the lab maps."""
+        """The class archive that every JVM of the lab maps."""
         return ClassArchive(CDS)
 
     @property
     def ingredients(self) -> Ingredients:
-        """The parts that the class archive is made of."""
+        """The JDK and jars that the class archive is made of."""
         return Ingredients(self.java_home, self._jars)
 
     @property
     def lustre_state(self) -> Path:
-        """The stand-in for Lustre: its files, OSTs, socket and programs."""
+        """The directory of the stand-in for Lustre: its files, OSTs, socket and programs."""
         return self.state_dir / "lustre"
 
     @property
     def environment_file(self) -> Path:
-        """The variables of every program in the lab, as JSON, written by the supervisor."""
+        """The file (JSON) of the environment of every program in the lab, written by the
+        supervisor."""
         return self.state_dir / "environment.json"
 
     @property
     def holders_file(self) -> Path:
-        """The file (JSON) of node -> the id, in the lab, of the process with its namespaces."""
+        """The file (JSON) of node -> id, in the lab, of the process that holds its namespaces."""
         return self.state_dir / "holders.json"
 
     @property

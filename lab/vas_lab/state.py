@@ -1,4 +1,4 @@
-"""The directory of a lab, and whether a lab runs in it."""
+"""Finds the directory of a lab, and whether a lab runs in it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def labs() -> list[str]:
 
 
 def labs_up() -> list[str]:
-    """Returns the names of the labs that are up."""
+    """Returns the names of the labs that are up or starting. Raises VasError if a lab's directory
+    cannot be read."""
     return [name for name in labs() if is_running(default_directory(name))]
 
 
@@ -70,15 +71,16 @@ def default_directory(name: str) -> Path:
 
 
 def name_option(state_dir: Path) -> str:
-    """Returns the option to add to a `vas lab` command for the lab in that directory."""
+    """Returns the option ` --name NAME` that names a directory's lab; empty for the default."""
     return "" if state_dir.name == _DEFAULT_NAME else f" --name {state_dir.name}"
 
 
 @contextmanager
 def hold(state_dir: Path) -> Iterator[int]:
-    """Takes the lock of a lab that is about to start, and yields it for its processes.
+    """Takes the lock of a lab that is about to start; yields it for the lab's processes.
 
-    It is theirs as long as one of them lives. Raises VasError when a lab holds it.
+    It is held as long as one of them lives. Raises VasError if another lab holds it, or if its
+    file cannot be made.
     """
     descriptor = _take(state_dir)
     try:
@@ -90,7 +92,8 @@ def hold(state_dir: Path) -> Iterator[int]:
 def wipe(state_dir: Path) -> None:
     """Deletes a lab's directory; no lab can start in it meanwhile.
 
-    Raises VasError when a lab is up there, when it is not a lab's, and when a file stays.
+    Does nothing if there is none. Raises VasError if the lab is up, if the directory is not a
+    lab's, and if a file cannot be deleted.
     """
     if not state_dir.exists() and not state_dir.is_symlink():
         return
@@ -110,9 +113,9 @@ def wipe(state_dir: Path) -> None:
 
 
 def is_running(state_dir: Path) -> bool:
-    """Tells whether a process of a lab in that directory lives, of any user.
+    """Returns whether a lab's process, of any user, lives in that directory.
 
-    Raises VasError where the directory cannot be read.
+    Raises VasError if the directory cannot be read.
     """
     try:
         descriptor = open_own(state_dir / _LOCK, os.O_RDONLY, also_of=None)
@@ -128,7 +131,8 @@ def is_running(state_dir: Path) -> bool:
 
 
 def is_starting(state_dir: Path) -> bool:
-    """Tells whether that lab runs and is not up yet."""
+    """Returns whether a lab runs in that directory and is not up yet. Raises VasError if the
+    directory cannot be read."""
     return is_running(state_dir) and not running_file(state_dir).exists()
 
 

@@ -27,7 +27,7 @@ def print_network(topology: LabTopology) -> None:
 
 
 def note_job(program: str, result: JobResult) -> None:
-    """Prints a job that ended in one line."""
+    """Prints one line on stderr about a job that ended."""
     note(
         f"{program}: {result.state} after {result.seconds:.1f} s, {result.cpu_seconds:.0f} CPU s; "
         f"maps: {result.data_local_maps} data-local, {result.rack_local_maps} rack-local, "

@@ -18,8 +18,8 @@ _CLEAR = 'rm -rf "$1"'
 class Workflow:
     """Programs to run one after another in `directory`, a path as jobs see it.
 
-    `prepare` is a shell command to run before; $1 is the directory's real path. `copies` is
-    how often the data lies on the disk at the worst moment.
+    `prepare` is a shell command to run before; $1 is the directory's real path. `copies` is the
+    largest number of copies of the data that are on the disk at a time.
     """
 
     directory: str
@@ -30,7 +30,10 @@ class Workflow:
 
 
 def workflow(program: str, size_bytes: int) -> Workflow | None:
-    """Returns the workflow of a program on about `size_bytes`; None for one without."""
+    """Returns the workflow that runs a program on about `size_bytes` of input.
+
+    Returns None for a program that is not one of dfsio, secondarysort, terasort, wordcount.
+    """
     make = _WORKFLOWS.get(program)
     return make(f"/lab-run/{program}", size_bytes) if make else None
 

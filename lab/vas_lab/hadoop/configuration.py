@@ -1,4 +1,4 @@
-"""The Hadoop configuration of a lab. Pure: a site and some paths in, properties out.
+"""Makes the Hadoop configuration of a lab. Pure: a site and some paths in, properties out.
 
 What follows from the site's map is `vas_cluster.hadoop`'s; sizes and JVM flags
 of a cluster on one small machine are `vas_yarn.small_cluster`'s.
@@ -24,7 +24,7 @@ Properties = dict[str, str]
 
 
 def configuration(spec: LabSpec) -> dict[str, Properties]:
-    """Returns file name -> properties; the lab's own `properties` have the last word."""
+    """Returns file name -> properties; the user's properties in `spec` win."""
     from_map = hadoop_properties(spec.cluster, spec.cluster_file)
     if spec.plugin_jar is None:
         from_map = _without_plugins(from_map)
@@ -147,9 +147,9 @@ def _mapreduce(spec: LabSpec) -> Properties:
 
 
 def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
-    """Returns the argument file of every container's JVM: flags, and class path by name.
+    """Returns the argument file of every container's JVM: flags, and a class path of named jars.
 
-    `jars` come behind Hadoop's, so that the archive of Hadoop's classes still fits.
+    `jars` come after Hadoop's, so that the archive of Hadoop's classes still fits.
     """
     class_path = class_path_argument(":".join((spec.jars, *map(str, jars))), [spec.conf])
     return "\n".join((*jvm_flags(spec), class_path)) + "\n"
@@ -172,7 +172,10 @@ _HELP = f"a lab knows {_KNOWN}, and the name of a class"
 
 
 def hadoop_program(spec: LabSpec) -> str:
-    """Returns the script of the lab's `hadoop`, `yarn` and `mapred`: some words, or a class."""
+    """Returns the shell script that is the lab's `hadoop`, `yarn` and `mapred`.
+
+    It knows the subcommands that the lab needs, and runs any class.
+    """
     flags = shlex.join(
         (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
     )

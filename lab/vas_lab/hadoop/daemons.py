@@ -1,4 +1,4 @@
-"""The daemons of a lab: what runs on which node. Pure."""
+"""Lists the daemons of a lab, with their nodes and command lines. Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def hdfs_daemons(spec: LabSpec) -> list[LabDaemon]:
 def java(
     spec: LabSpec, arguments: Sequence[str], conf: Path | None = None, jars: Sequence[Path] = ()
 ) -> tuple[str, ...]:
-    """Returns the command line of a JVM with `jars`, Hadoop and a configuration."""
+    """Returns the command line of a JVM whose class path is `jars`, Hadoop and a configuration.
+
+    `arguments` begin with the class; `conf` None is the lab's configuration.
+    """
     classpath = ":".join((*map(str, jars), spec.jars, str(conf or spec.conf)))
     # Named, because a jar of Hadoop's tests has a log4j.properties too, earlier on the path.
     log4j = f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties"

@@ -1,7 +1,7 @@
-"""HDFS beside the stand-in for Lustre: a NameNode, and a DataNode in each guest. Pure.
+"""Configures HDFS in a lab, for comparisons: a NameNode, and a DataNode in each guest. Pure.
 
-It is there to be measured against. YARN keeps its own files on Lustre; a job is on HDFS by
-`vas_yarn.jobs.systems.hdfs_job_properties`, and by the paths that it is given.
+YARN keeps its own files on Lustre. A job is put on HDFS by its paths and by
+`vas_yarn.jobs.systems.hdfs_job_properties`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def live_data_nodes(state: Mapping[str, Any]) -> int:
 
 
 def names_directory(spec: LabSpec) -> Path:
-    """Returns the directory in which the NameNode keeps its names."""
+    """Returns the directory in which the NameNode keeps its image and edits."""
     return spec.node_dir(spec.cluster.yarn.resourcemanager.name) / "hdfs-names"
 
 

@@ -1,4 +1,4 @@
-"""The logs a lab leaves in its directory."""
+"""Finds the logs that a lab leaves in its directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The daemon of map output on the nodes' own disks, started by the lab's NodeManagers."""
+"""Finds vas-shuffled, which serves map output from the nodes' own disks, and configures a lab
+whose NodeManagers start it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _MEMORY = "64m"
 
 
 def find_shuffled() -> Path:
-    """Returns the daemon's program. Raises NotHere before it is built."""
+    """Returns the path of the program vas-shuffled. Raises NotHere if it is not built."""
     if not _PROGRAM.is_file():
         hint = "run `./vas --yes build --native`, which installs a Rust compiler"
         raise NotHere("vas-shuffled is not built", where=str(_PROGRAM), hint=hint)
@@ -22,9 +23,9 @@ def find_shuffled() -> Path:
 
 
 def shuffled_properties() -> dict[str, str]:
-    """Returns properties of a lab whose NodeManagers start the daemon; stock's jobs notice nothing.
+    """Returns properties with which a lab's NodeManagers start vas-shuffled.
 
-    Raises NotHere before the daemon is built.
+    Jobs with stock's shuffle run as before. Raises NotHere if vas-shuffled is not built.
     """
     return {
         SERVICE_KEY: SERVICE,

@@ -1,1 +1,1 @@
-"""The programs that run inside a lab's namespaces: its supervisor and the runner of jobs."""
+"""Holds the programs that run inside a lab's namespaces: its supervisor and the job runner."""

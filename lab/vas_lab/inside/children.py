@@ -1,4 +1,4 @@
-"""The supervisor's children: started, stopped and waited for by name."""
+"""Starts, signals and waits for the supervisor's children, by name."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class _Child:
 
 @dataclass
 class Children:
-    """The daemons that were started. `command` returns a daemon's argv and environment.
+    """The daemons that the supervisor started, running or ended.
 
-    `lost_nodes`: node -> how the process ended that held its namespaces.
+    `command` returns a daemon's argv and environment. `lost_nodes` is node -> how the process ended
+    that held its namespaces.
     """
 
     logs: Path
@@ -39,7 +40,8 @@ class Children:
     _holders: Mapping[str, subprocess.Popen[str]] = field(default_factory=dict)
 
     def watch(self, holders: Mapping[str, subprocess.Popen[str]]) -> None:
-        """Takes note from now on when one who holds a node ends: the node is in `lost_nodes`."""
+        """Sets the processes that hold the nodes' namespaces: `reap` adds the node of one that
+        ended to `lost_nodes`."""
         self._holders = holders
 
     def start(self, daemon: LabDaemon) -> None:
@@ -76,7 +78,10 @@ class Children:
         return self._by_name[name].daemon
 
     def reap(self) -> list[DaemonStatus]:
-        """Waits for whoever ended, adopted orphans too; returns the daemons among them."""
+        """Collects every child that ended, adopted orphans too; returns the daemons among them.
+
+        Does not block.
+        """
         ended = []
         while (found := _next_ended()) is not None:
             pid, status = found
@@ -99,7 +104,7 @@ class Children:
         return [_status(child) for child in self._by_name.values()]
 
     def excerpt(self, name: str) -> str:
-        """Returns the last lines of a daemon's log."""
+        """Returns the last 15 lines of a daemon's log. Raises OSError if it cannot be read."""
         text = (self.logs / f"{name}.log").read_text(errors="replace")
         return "\n".join(text.splitlines()[-_LOG_EXCERPT_LINES:])
 

@@ -1,6 +1,7 @@
 """Makes the inside of a lab: its /run, its /etc/hosts, its mount of "Lustre".
 
-Called by the supervisor, in a mount namespace that ends with it: nothing here needs an undo.
+The supervisor calls these functions, in a mount namespace that ends with it: none needs an undo.
+Those that mount raise CommandFailed if the kernel refuses.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ def mount_run() -> None:
 
 
 def route_state(node: str) -> Path:
-    """Returns where other nodes see a node's own RUN_ROUTE, the route switcher's state."""
+    """Returns the path at which other nodes see a node's RUN_ROUTE, its route switcher's state."""
     return RUN_VAS / "nodes" / node / "route"
 
 
 def show_lustre_state(lustre_state: Path) -> None:
-    """Shows the stand-in's state at a path short enough for a socket."""
+    """Bind-mounts the stand-in's state at RUN_LUSTRE, a path short enough for a socket."""
     RUN_LUSTRE.mkdir()
     bind(lustre_state, RUN_LUSTRE)
 
 
 def bind(source: Path, target: Path) -> None:
-    """Shows `source` at `target`, which must be there."""
+    """Bind-mounts `source` at `target`, which must exist."""
     run(["mount", "--bind", source, target])
 
 
 def mount_lustre(backing: Path, mount: Path) -> None:
-    """Shows the directory with the files at the mount point of the map.
+    """Bind-mounts `backing`, the directory with the files, at the mount point of the map.
 
-    A mount point under /run is made; elsewhere it has to be there, because the lab
-    changes nothing outside itself. Raises BadInput where it is not.
+    A mount point under /run is made; elsewhere it must exist, because the lab changes nothing
+    outside itself. Raises BadInput if it does not.
     """
     if mount.is_relative_to("/run"):
         mount.mkdir(parents=True, exist_ok=True)

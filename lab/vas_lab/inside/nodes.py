@@ -1,8 +1,8 @@
-"""The nodes of a lab: each a network, a mount and a UTS namespace, held by a process.
+"""Makes the nodes of a lab: each is a network, a mount and a UTS namespace, held by a process.
 
-By a process and not by a file under /run: a bind mount of a mount namespace needs the kernel
-to number namespaces in the order they are made, and Linux 6.18, numbering per CPU, refuses
-some at random with EINVAL.
+A file under /run cannot hold them: a bind mount of a mount namespace needs the kernel to number
+namespaces in the order they are made, and Linux 6.18, which numbers them per CPU, refuses some at
+random with EINVAL.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _HOLD = "echo ready; exec sleep infinity >/dev/null"
 
 
 def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path | None) -> dict[str, Holder]:
-    """Gives every node its name, /sys and RUN_ROUTE; returns the holders, except the master's.
+    """Gives every node its name, /sys and RUN_ROUTE; returns node -> the process that holds it.
 
-    `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there (`ip
-    netns`). Raises VasError when a holder ends before its node is made.
+    The master has none. The nodes' network namespaces must exist (`ip netns`). `sysfs` is mounted
+    at their /sys/fs/lustre; None: nothing is. Raises VasError if a holder ends before its node is
+    made.
     """
     holders = {node: _start_holder(node, sysfs) for node in nodes if node != master}
     for node, holder in holders.items():

@@ -1,4 +1,4 @@
-"""Tells whether a lab is up: every NodeManager is RUNNING, and the job history answers."""
+"""Finds out whether a lab is up: every NodeManager is RUNNING, and the job history answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vas_yarn.rest import request_json
 
 @dataclass(frozen=True)
 class ReadyState:
-    """The state of a lab that starts: which parts of it are up."""
+    """The state of a lab that starts: `ready` if all is up; `text` names what is or is not."""
 
     ready: bool
     text: str
 
 
 class Readiness:
-    """Asks the daemons of one lab."""
+    """Asks the daemons of one lab whether they are up."""
 
     def __init__(self, spec: LabSpec) -> None:
         self._wanted = sorted(guest.name for guest in spec.cluster.guests())
@@ -38,7 +38,7 @@ class Readiness:
         return {name: found.get(name, "unknown") for name in self._wanted}
 
     def check(self) -> ReadyState:
-        """Returns the present state, without waiting."""
+        """Returns the state of the lab now, without waiting for another."""
         nodes = self.nodes()
         if not nodes:
             return ReadyState(False, "waiting for the ResourceManager")

@@ -1,4 +1,4 @@
-"""The route switcher's routes on every node: `python -m vas_lab.inside.routes MAP`, in a lab.
+"""Sets the route switcher's routes on every node: `python -m vas_lab.inside.routes MAP`, in a lab.
 
 One process goes from node to node, as starting Python takes longer than to route a node.
 """
@@ -26,9 +26,9 @@ _CARRIER_SECONDS = 20.0
 
 
 def route_nodes(cluster_file: Path) -> None:
-    """Gives every host and guest the routes of `vas route apply`, in a network that is built.
+    """Gives every host and guest of a map the routes of `vas route apply`.
 
-    Raises VasError where the kernel refuses.
+    The network must be built. Raises VasError if the kernel refuses.
     """
     run([sys.executable, "-P", "-m", __name__, cluster_file])
 

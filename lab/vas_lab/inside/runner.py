@@ -31,7 +31,10 @@ from vas_yarn.resourcemanager import ResourceManagerClient
 
 
 def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
-    """Runs the program to its end. Raises VasError when it or one of its jobs fails."""
+    """Runs a Hadoop program to its end and returns its result.
+
+    Raises VasError if it or one of its jobs fails.
+    """
     before = cpu_seconds(Root())
     with client_configuration(spec, request.properties) as conf:
         program = JobProgram(
@@ -50,10 +53,10 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
 
 @contextmanager
 def client_configuration(spec: LabSpec, properties: Mapping[str, str]) -> Iterator[Path]:
-    """Yields a copy of the lab's configuration in which `properties` have the last word.
+    """Yields the directory of a copy of the lab's configuration in which `properties` win.
 
-    They are written into every file, because Hadoop reads each at another moment; as -D only
-    programs that use Hadoop's Tool would understand them.
+    They are written into every file, because Hadoop reads the files at different moments. Given by
+    -D, only programs that use Hadoop's Tool would understand them.
     """
     with tempfile.TemporaryDirectory(dir=spec.temporary, prefix="client-") as name:
         conf = Path(name)
@@ -64,7 +67,7 @@ def client_configuration(spec: LabSpec, properties: Mapping[str, str]) -> Iterat
 
 
 def main() -> None:
-    """Runs what stdin asks for in the lab whose directory is the only argument."""
+    """Runs the JobRequest of stdin in the lab whose directory is the only argument."""
     spec = LabSpec.model_validate_json((Path(sys.argv[1]) / "spec.json").read_bytes())
     try:
         request = JobRequest.model_validate_json(_first_line())

@@ -1,4 +1,4 @@
-"""The supervisor's work in order: files, mounts, network, nodes, daemons."""
+"""Builds the inside of a lab for its supervisor, in order: files, mounts, network, nodes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Inside:
         )
 
     def build(self, say: Callable[[str], None]) -> None:
-        """Builds everything of a lab except the daemons."""
+        """Builds everything of a lab except the daemons; calls `say` with each step.
+
+        Raises VasError if a program or the kernel refuses, OSError if a file cannot be written.
+        """
         spec = self._spec
         say("writing Hadoop's configuration")
         write_files(spec, self.topology.hosts_file())
@@ -65,17 +68,17 @@ class Inside:
         )
 
     def mds(self) -> LabDaemon:
-        """Returns the daemon that allocates the stand-in's objects, without its library."""
+        """Returns the stand-in's MDS as a daemon; it runs without the preloaded library."""
         argv = tuple(self.lustre.mds_argv())
         return LabDaemon(name=MDS, node=self.topology.master, argv=argv, preload=False)
 
     def command(self, daemon: LabDaemon) -> tuple[list[str], Mapping[str, str]]:
-        """Returns a daemon's command line and environment, seen from the supervisor."""
+        """Returns the command line and environment by which the supervisor starts a daemon."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
         return [*into_node(self._pids().get(daemon.node)), *daemon.argv], env
 
     def paths(self) -> list[PathCounters]:
-        """Returns how much each leg of each guest has carried."""
+        """Returns the counters of each leg of each guest."""
         held: dict[str, int | str] = {self.topology.master: "self"}
         held |= {node: h.pid for node, h in self.holders.items() if h.returncode is None}
         return read_paths(Root(), self._spec.cluster, held)
@@ -84,7 +87,10 @@ class Inside:
         return {node: holder.pid for node, holder in self.holders.items()}
 
     def environment(self, *, preload: bool) -> dict[str, str]:
-        """Returns the variables of every program in the lab."""
+        """Returns the environment of every program in the lab.
+
+        With `preload` it loads the library that makes the mount a Lustre.
+        """
         spec = self._spec
         env = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         # Last, so that in the lab's shell there is a `vas` and the system's own python3.
@@ -100,7 +106,10 @@ class Inside:
 
 
 def write_files(spec: LabSpec, hosts_file: str) -> None:
-    """Writes Hadoop's configuration and empties node directories: no earlier job lives on."""
+    """Writes Hadoop's configuration; deletes the logs and node directories of an earlier start.
+
+    `hosts_file` is the text of /etc/hosts. Raises OSError.
+    """
     shutil.rmtree(spec.state_dir / "nodes", ignore_errors=True)
     shutil.rmtree(spec.logs, ignore_errors=True)
     made = (spec.conf, spec.bin, spec.logs, spec.temporary, spec.lustre_state, spec.node_dir("rm"))

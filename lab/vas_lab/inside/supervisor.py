@@ -37,8 +37,8 @@ _POLL_SECONDS = 0.25
 class Supervisor:
     """The main loop of a lab's PID 1.
 
-    It serves requests, reaps ended children, watches the starter's pipe, and until the lab is up
-    asks whether it is.
+    It serves requests, collects ended children, watches the starter's pipe, and asks the daemons
+    whether the lab is up until it is.
     """
 
     def __init__(self, spec: LabSpec) -> None:
@@ -50,7 +50,10 @@ class Supervisor:
         self._ready = False
 
     def run(self) -> None:
-        """Returns when the starter is gone. Raises VasError when the lab does not come up."""
+        """Brings the lab up and serves it; returns when the starter of a tied lab is gone.
+
+        Raises VasError if the lab does not come up.
+        """
         self._bring_up()
         self._selector.register(control.listen(self._spec.state_dir), selectors.EVENT_READ, "ask")
         self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, "starter")

@@ -1,1 +1,1 @@
-"""The stand-in for Lustre: a metadata server, a library at libc, `lfs` and `lctl`."""
+"""Holds the stand-in for Lustre: a metadata server, a preloaded library, `lfs` and `lctl`."""

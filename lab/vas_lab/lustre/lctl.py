@@ -1,4 +1,4 @@
-"""The `lctl` of a lab, `python -m vas_lab.lustre.lctl`: pools, OSTs that are away, parameters."""
+"""The `lctl` of a lab, `python -m vas_lab.lustre.lctl`: pools, inactive OSTs, parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ACTIONS = {
 
 
 def main(words: list[str]) -> int:
-    """Runs one command; returns the exit status."""
+    """Runs one command of lctl; returns its exit status."""
     if words[:1] == ["--version"]:
         out(f"lctl {VERSION}\n")
         return 0

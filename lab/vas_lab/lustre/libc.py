@@ -1,4 +1,4 @@
-"""Builds the library that makes libc's calls behave as on a Lustre client."""
+"""Builds the preloaded library, with which libc's calls behave as on a Lustre client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 def sources() -> list[Path]:
-    """Returns the C files and headers. Raises VasError when only the wheel is installed."""
+    """Returns the library's C files and headers. Raises VasError if only the wheel is installed."""
     directory = Path(__file__).resolve().parents[2] / "libc"
     found = sorted(directory.glob("*.[ch]"))
     if not found:
@@ -29,7 +29,7 @@ def library_path(state_dir: Path) -> Path:
 def build(state_dir: Path) -> Path:
     """Compiles the library unless it is newer than its sources; returns its path.
 
-    Raises NotHere without a C compiler.
+    Raises NotHere without a C compiler, VasError if its sources are missing or do not compile.
     """
     library, newest = library_path(state_dir), max(path.stat().st_mtime for path in sources())
     if library.is_file() and library.stat().st_mtime > newest:

@@ -61,7 +61,8 @@ class LabLustre:
     def prepare(self, nids: Mapping[int, str] | None = None) -> None:
         """Makes the directories, the library, `lfs`, `lctl` and the sysfs files. Repeatable.
 
-        `nids`: OST index -> NID. Raises NotHere without a C compiler.
+        `nids`: OST index -> NID. Raises NotHere without a C compiler, VasError if the library does
+        not compile, OSError if a file cannot be written.
         """
         for directory in (self.backing, self.sysfs, self.bin):
             directory.mkdir(parents=True, exist_ok=True)
@@ -74,7 +75,7 @@ class LabLustre:
             self.serve(index, (nids or {}).get(index, "0@lo"))
 
     def mds_argv(self) -> list[str]:
-        """Returns the MDS daemon's command. It may be killed and started again at any time."""
+        """Returns the MDS daemon's command line. The MDS may be killed and restarted any time."""
         return [
             sys.executable,
             "-P",
@@ -86,7 +87,7 @@ class LabLustre:
         ]
 
     def wait_ready(self, timeout_seconds: float = 10.0) -> None:
-        """Returns when the MDS answers. Raises VasError after `timeout_seconds`."""
+        """Waits until the MDS answers. Raises VasError after `timeout_seconds`."""
         client.wait_ready(self.socket, timeout_seconds)
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -101,7 +102,10 @@ class LabLustre:
         return env
 
     def serve(self, ost: int, nid: str) -> None:
-        """Makes clients see OST `ost` served from `nid`: at the start, and to play a failover."""
+        """Makes clients see OST `ost` served from `nid`, at the start or as after a failover.
+
+        Raises OSError.
+        """
         directory = self.sysfs / "osc" / f"{self.fsname}-OST{ost:04x}-osc-{INSTANCE}"
         directory.mkdir(parents=True, exist_ok=True)
         write_atomically(directory / "ost_conn_uuid", f"{nid}\n", mode=0o444)

@@ -1,4 +1,4 @@
-"""The network of a site alone: its nodes and cables, without YARN, Java or Lustre."""
+"""Makes only the network of a site: its nodes and cables, without YARN, Java or Lustre."""
 
 from vas_lab.netlab.outside import NetLab
 

@@ -23,7 +23,7 @@ from vas_lab.views import print_network
     type=click.Path(path_type=Path),
     help="Map of the site. [default: three hosts, one of them with two guests]",
 )
-@click.option("--shaped", is_flag=True, help="Links a tenth as fast as those of Table 4.1.")
+@click.option("--shaped", is_flag=True, help="Limit links to a tenth of Table 4.1's speeds.")
 @click.option("--dry-run", is_flag=True, help="Print the ip and tc commands; start nothing.")
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def net(cluster_file: Path | None, shaped: bool, dry_run: bool, command: tuple[str, ...]) -> int:
@@ -31,7 +31,8 @@ def net(cluster_file: Path | None, shaped: bool, dry_run: bool, command: tuple[s
 
     Each host and guest is a network namespace, with the map's interfaces and addresses.
     COMMAND (default: a shell) runs on the ResourceManager's node, where `ip netns exec NODE`
-    reaches all others and $VAS_CLUSTER names the map. Ends with COMMAND's status; nothing is left.
+    reaches all others and $VAS_CLUSTER names the map. Ends with COMMAND's status, and then with
+    all of the network.
 
     \b
     Examples: vas lab net

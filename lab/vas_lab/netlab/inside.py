@@ -24,7 +24,10 @@ _HOSTS_FILE = mounts.RUN_VAS / "hosts"
 
 
 def build(wanted: NetworkWanted) -> NetworkMade:
-    """Makes the network here. Raises VasError where the map or the kernel does not allow it."""
+    """Makes the network in this process' namespaces.
+
+    Raises VasError if the map or the kernel does not allow it.
+    """
     topology = plan_topology(wanted.cluster)
     mounts.mount_run()
     site = wanted.cluster.model_dump(mode="json", exclude_none=True)

@@ -1,4 +1,4 @@
-"""Messages between a network's starter and its PID 1: a line of JSON each way."""
+"""Defines the messages between a network's starter and its PID 1: a line of JSON each way."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ CLUSTER_FILE = RUN_VAS / "cluster.yaml"
 
 
 class NetworkWanted(BaseModel):
-    """The network to make; `shaped`: its links are a tenth as fast as those of Table 4.1."""
+    """The network to make; `shaped`: links have a tenth of the speeds in the paper's Table 4.1."""
 
     cluster: Cluster
     shaped: bool
 
 
 class NetworkMade(BaseModel):
-    """The network made: `holders` is node -> process, by its id inside, that holds its namespaces.
+    """The answer when the network is made, or could not be: `error` is None, or the reason.
 
-    `error` says why no network was made; None if one was.
+    `holders` is node -> id, inside, of the process that holds its namespaces.
     """
 
     holders: dict[str, int] = {}

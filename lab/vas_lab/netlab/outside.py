@@ -43,10 +43,11 @@ class NetLab:
     @classmethod
     @contextmanager
     def start(cls, cluster: Cluster, *, shaped: bool = False) -> Iterator[NetLab]:
-        """Makes the network of a map, for the body; then nothing of it is left.
+        """Makes the network of a map for a `with` block, and removes it afterwards.
 
-        However this process ends, it ends too. Raises BadInput for a map that cannot be one,
-        NotHere where the kernel allows no namespaces, VasError for any other failure.
+        It also ends with this process, however that ends. Raises BadInput for a map whose
+        addresses cannot share a network, NotHere if the kernel allows no namespaces, VasError for
+        any other failure.
         """
         user_namespace = user_namespaces()
         process = subprocess.Popen(

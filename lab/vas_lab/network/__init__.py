@@ -1,1 +1,1 @@
-"""The network of a lab: a plan of namespaces and links, and the `ip` commands that make it."""
+"""Plans the network of a lab (namespaces and links), and makes it by `ip` commands."""

@@ -1,4 +1,4 @@
-"""Makes a topology true: `ip -batch`, once for all cables and once for each node."""
+"""Makes the planned network by `ip -batch`: once for all cables and once for each node."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from vas_lab.network.topology import LabTopology, Link, PlannedBridge, PlannedNi
 
 
 def build_network(topology: LabTopology) -> None:
-    """Makes the nodes as named network namespaces (`ip netns`), with everything up.
+    """Makes the nodes as named network namespaces (`ip netns`), with all interfaces up.
 
-    The caller's own network namespace becomes the master node.
+    The caller's own network namespace becomes the master node. Raises VasError if `ip` fails.
     """
     run(["ip", "netns", "attach", topology.master, str(os.getpid())])
     run(["ip", "-batch", "-"], stdin="\n".join(creation(topology)))
@@ -21,7 +21,7 @@ def build_network(topology: LabTopology) -> None:
 
 
 def creation(topology: LabTopology) -> Iterator[str]:
-    """Returns the `ip` commands that make the namespaces (except the master's) and cables."""
+    """Yields the `ip` commands that make the namespaces (except the master's) and cables."""
     for node in topology.nodes:
         if node != topology.master:
             yield f"netns add {node}"
@@ -30,7 +30,7 @@ def creation(topology: LabTopology) -> Iterator[str]:
 
 
 def configuration(topology: LabTopology, node: str) -> Iterator[str]:
-    """Returns the `ip` commands of one node: loopback, switches, its ends of the cables."""
+    """Yields the `ip` commands of one node: loopback, switches, its ends of the cables."""
     yield "link set lo up"
     for bridge in topology.bridges:
         if bridge.node == node:

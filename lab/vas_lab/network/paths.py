@@ -1,4 +1,4 @@
-"""A guest's two legs in a lab: what each carries, and how much it has carried."""
+"""Reads the counters of a guest's two legs in a lab (virtio and SR-IOV)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vas_routing.links import Leg
 
 
 class PathCounters(BaseModel):
-    """A leg of a guest. `carries` says what for; the counters are those of its device."""
+    """The counters of one leg of a guest. `carries` names the nodes whose packets it carries."""
 
     node: str
     leg: Leg
@@ -29,9 +29,9 @@ class PathCounters(BaseModel):
 def read_paths(
     root: Root, cluster: Cluster, processes: Mapping[str, int | str]
 ) -> list[PathCounters]:
-    """Reads both legs of every guest. `processes`: node -> a process in its network, or "self".
+    """Returns the counters of both legs of every guest.
 
-    A guest without one is left out.
+    `processes`: node -> a process in its network, or "self"; a guest without one is left out.
     """
     return [
         row

@@ -9,8 +9,8 @@ by source and destination. A packet that passes several devices has to be slowed
 | any host's own, to a guest by SR-IOV | the host's PF |
 | anybody's, to a guest by virtio | the guest's tap, on its host |
 
-So what a host forwards for a guest passes its PF freely. What comes to a guest by virtio from
-elsewhere has passed its sender's device too, which is the faster one or as fast.
+So a host's PF does not slow down packets that it forwards for a guest. Packets that a guest gets by
+virtio from elsewhere were slowed down by their sender's device too, which is at least as fast.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PROTOCOLS = {4: ("ip", "ip", 32), 6: ("ipv6", "ip6", 128)}
 
 
 def shape_network(cluster: Cluster, topology: LabTopology) -> None:
-    """Shapes the links of a network that is built."""
+    """Shapes the links of a network that is built. Raises VasError if `tc` fails."""
     for node, lines in groupby(shaping(cluster, topology), key=itemgetter(0)):
         run(["tc", "-n", node, "-batch", "-"], stdin="\n".join(line for _, line in lines))
 
@@ -52,7 +52,7 @@ def shaping(cluster: Cluster, topology: LabTopology) -> Iterator[tuple[str, str]
 
 
 def rate_mbps(kind: NodeRelation, leg: Leg) -> int:
-    """Returns the speed of packets of a kind by a leg, in Mbit/s."""
+    """Returns the speed in Mbit/s to which packets on a leg are limited, by who sends to whom."""
     return round(TABLE_4_1_GBPS[kind, leg] * 1000 / SCALE)
 
 

@@ -50,7 +50,8 @@ class PlannedBridge:
 class LabTopology:
     """The nodes (network namespaces), switches and cables of a site.
 
-    `master` is the node of the ResourceManager, which is in `nodes` too.
+    `master` is the node of the ResourceManager, which is in `nodes` too. `addresses` are (node,
+    address on the data fabric).
     """
 
     master: str
@@ -81,9 +82,9 @@ def plan_topology(cluster: Cluster) -> LabTopology:
 
 
 def fabric_prefix(addresses: Sequence[str]) -> int:
-    """Returns the length of the smallest prefix of all addresses, at most /24 (IPv6: /64).
+    """Returns the length of the longest prefix that all addresses share, at most 24 (IPv6: 64).
 
-    Raises BadInput where IPv4 and IPv6 are mixed.
+    Raises BadInput if IPv4 and IPv6 are mixed, or if the prefix is shorter than 8.
     """
     parsed = [ipaddress.ip_address(address) for address in addresses]
     if len({address.version for address in parsed}) != 1:

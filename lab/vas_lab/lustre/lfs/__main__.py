@@ -31,7 +31,7 @@ _COMMANDS: dict[str, Callable[[LfsClient, list[str]], int]] = {
 
 
 def main(words: list[str]) -> int:
-    """Runs one command; returns lfs' exit status."""
+    """Runs one command of lfs; returns its exit status."""
     if words[:1] in (["--version"], ["-V"]):
         out(f"lfs {VERSION}\n")
         return 0

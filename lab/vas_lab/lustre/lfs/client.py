@@ -1,4 +1,4 @@
-"""The surroundings of a lab's `lfs`: the mount, the MDS, where to print."""
+"""Connects a lab's `lfs` with its surroundings: the mount, the MDS, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ O_LOV_DELAY_CREATE = 0o100000000 | os.O_NOCTTY | 0o20000
 
 
 def out(text: str) -> None:
-    """Prints on stdout; names that are not UTF-8 come out as they are."""
+    """Prints on stdout; bytes of a name that are not UTF-8 are printed unchanged."""
     sys.stdout.buffer.write(os.fsencode(text))
 
 
@@ -33,7 +33,7 @@ def err(text: str) -> None:
 
 @dataclass(frozen=True)
 class LfsClient:
-    """The one file system of the lab, as this process sees it. `mount` None: there is none."""
+    """The lab's file system, as this process sees it. `mount` is None outside of a lab."""
 
     mount: Path | None
     mds: Path
@@ -54,13 +54,13 @@ class LfsClient:
         return False
 
     def ask(self, operation: str, **arguments: Any) -> Any:
-        """Sends a request without a file. Raises OSError."""
+        """Sends the MDS a request without a file; returns the answer. Raises OSError."""
         return call(self.mds, operation, **arguments)
 
     def on_file(self, operation: str, path: str | int, **arguments: Any) -> Any:
-        """Sends a request about a file, given by its path or as a descriptor. Raises OSError.
+        """Sends the MDS a request about a file (its path or a descriptor); returns the answer.
 
-        Elsewhere than on the file system ENOTTY, as Lustre's ioctl gives.
+        Raises OSError: ENOTTY for a file of another file system, as Lustre's ioctl does.
         """
         if isinstance(path, int):
             return call(self.mds, operation, descriptor=path, **arguments)
@@ -73,10 +73,10 @@ class LfsClient:
             os.close(descriptor)
 
     def info(self) -> Any:
-        """Asks the MDS for the file system's `fsname`, `osts` and `pools`."""
+        """Asks the MDS for the file system's `fsname`, `osts` and `pools`. Raises OSError."""
         return self.ask("info")
 
 
 def client_uuid(fsname: str) -> str:
-    """Returns the client's UUID: made up, but always the same for one file system."""
+    """Returns an invented UUID of the client, always the same for one file system."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, fsname))

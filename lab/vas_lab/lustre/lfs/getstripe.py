@@ -68,7 +68,7 @@ class _Request:
 
 
 def getstripe(client: LfsClient, words: list[str]) -> int:
-    """Prints layouts; returns the exit status: 0, or the last errno met. Raises nothing."""
+    """Runs `lfs getstripe`: prints layouts; returns the exit status, 0 or the last errno."""
     try:
         parsed = parse(words, _OPTIONS)
         if not parsed.operands:

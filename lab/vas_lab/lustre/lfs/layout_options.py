@@ -1,6 +1,6 @@
-"""The layout options of `lfs setstripe` and `lfs migrate`, read into a request. Pure.
+"""Reads the layout options of `lfs setstripe` and `lfs migrate` into a layout. Pure.
 
-Raises UsageError (status 4, after the usage text) or Refused (a status of its own).
+Raises UsageError (status 4, after the usage text) or RefusedLayout (with its own status).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OPTIONS = (
 
 
 class RefusedLayout(Exception):
-    """lfs itself refuses: the lines for stderr and the exit status."""
+    """A layout that lfs itself refuses: the lines for stderr and the exit status."""
 
     def __init__(self, status: int, *lines: str) -> None:
         self.status = status
@@ -108,7 +108,7 @@ def request_of(parsed: Parsed, path: str) -> Layout | None:
 
 
 def is_asked(parsed: Parsed) -> bool:
-    """Tells whether any option speaks of a layout."""
+    """Returns whether any option is one of a layout."""
     silent = {"help", "mode", "copy", "delete"}
     return any(name not in silent for name, _ in parsed.options)
 
@@ -170,7 +170,7 @@ def _components(parts: list[_Part], mirror: int) -> list[Component]:
 
 
 def misaligned(request: Layout) -> bool:
-    """Tells whether a component's end is not a multiple of its stripe size: refused, but late."""
+    """Returns whether a component's end is not a multiple of its stripe size."""
     return isinstance(request, Composite) and any(
         part.extent_end is not None
         and isinstance(part.layout, Plain)

@@ -19,7 +19,10 @@ _DIRECTORY_OPTIONS = (
 
 
 def path2fid(client: LfsClient, words: list[str]) -> int:
-    """Prints `[FID]`, with the path when several are asked for."""
+    """Runs `lfs path2fid`: prints `[FID]`, after the path if there are several.
+
+    Returns the exit status: 4 for a wrong option, else 0 or the last errno.
+    """
     parsed = _parsed(words, (Option("parents"),))
     if parsed is None:
         return 4
@@ -44,7 +47,10 @@ def _fid(client: LfsClient, path: str) -> str:
 
 
 def fid2path(client: LfsClient, words: list[str]) -> int:
-    """Runs `lfs fid2path MOUNT FID...`: prints the first name found in a walk over the mount."""
+    """Runs `lfs fid2path MOUNT FID...`: prints the first name found in a walk over the mount.
+
+    Returns the exit status: 0 or the last errno.
+    """
     root, *fids = words
     status = 0
     for fid in fids:
@@ -58,7 +64,10 @@ def fid2path(client: LfsClient, words: list[str]) -> int:
 
 
 def getdirstripe(client: LfsClient, words: list[str]) -> int:
-    """Runs `lfs getdirstripe`: the lab has one MDT, so no directory is striped."""
+    """Runs `lfs getdirstripe`: no directory is striped, as the lab has one MDT.
+
+    Returns the exit status. Raises OSError for a path that is not on the file system.
+    """
     parsed = _parsed(words, _DIRECTORY_OPTIONS)
     if parsed is None:
         return 4
@@ -69,10 +78,10 @@ def getdirstripe(client: LfsClient, words: list[str]) -> int:
 
 
 def mkdir(client: LfsClient, words: list[str]) -> int:
-    """Makes directories on MDT 0; returns the exit status. Raises nothing.
+    """Runs `lfs mkdir`: makes directories on MDT 0; returns the exit status.
 
-    More MDTs are refused: with EPERM to users who may not ask for them, as Lustre does by
-    mdt.*.enable_remote_dir_gid, and with EINVAL else, for the lab has one.
+    More MDTs are refused, as the lab has one: with EPERM if the user may not ask for them, as
+    Lustre does by mdt.*.enable_remote_dir_gid, else with EINVAL.
     """
     parsed = _parsed(words, _DIRECTORY_OPTIONS)
     if parsed is None:
@@ -98,7 +107,10 @@ def _may_stripe(client: LfsClient) -> bool:
 
 
 def pool_list(client: LfsClient, words: list[str]) -> int:
-    """Runs `lfs pool_list`: FSNAME or MOUNT lists the pools, FSNAME.POOL its OSTs."""
+    """Runs `lfs pool_list`: FSNAME or MOUNT lists the pools, FSNAME.POOL its OSTs.
+
+    Returns the exit status. Raises OSError if the MDS does not answer.
+    """
     if len(words) != 1:
         err("lfs pool_list: one file system or pool must be named")
         return 4

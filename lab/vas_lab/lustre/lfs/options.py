@@ -1,4 +1,4 @@
-"""Command-line options as glibc's getopt_long reads them, with lfs' own words for errors."""
+"""Reads command-line options as glibc's getopt_long does, with lfs' own words for errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 class UsageError(Exception):
-    """A wrong option: the text for stderr. The usage goes to stdout, the status is 4."""
+    """A wrong option, with the text for stderr. lfs prints its usage too and ends with 4."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Option:
 
 @dataclass
 class Parsed:
-    """Options in order with their values, then the operands."""
+    """The options of a command line in order, with their values, and its operands."""
 
     options: list[tuple[str, str | None]] = field(default_factory=list)
     operands: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The text of `lfs getstripe` for one layout: pure, from the layout's JSON form.
+"""Makes the text of `lfs getstripe` for one layout. Pure, from the layout's JSON form.
 
 Every space is lfs' own; the captured transcripts in lab/tests/transcripts hold it to that.
 """
@@ -38,7 +38,10 @@ def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
 
 
 def directory_text(path: str, layout: Layout, fid: str, view: View, *, is_own: bool) -> str:
-    """Returns the text of `lfs getstripe` for a directory; `is_own` false: it has no default."""
+    """Returns the text of `lfs getstripe` for a directory.
+
+    `is_own` is false if the layout is inherited, as the directory has no default of its own.
+    """
     out = TextLines()
     if view.header and not view.yaml and view.show != Show.OBJECTS:
         out.add(path if is_own or Show.DETAIL not in view.show else f"(Default) {path}")

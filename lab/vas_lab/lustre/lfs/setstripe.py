@@ -1,4 +1,4 @@
-"""`lfs setstripe` and `lfs migrate`."""
+"""Runs `lfs setstripe` and `lfs migrate` of the lab's `lfs`."""
 
 from __future__ import annotations
 

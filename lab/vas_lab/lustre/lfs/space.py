@@ -1,4 +1,7 @@
-"""`lfs df`, `osts`, `mdts`, `check` and `getname`."""
+"""Runs `lfs df`, `osts`, `mdts`, `check` and `getname` of the lab's `lfs`.
+
+The functions raise OSError if the MDS does not answer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _BYTES_PER_FILE = 4096
 
 @dataclass(frozen=True)
 class StorageTarget:
-    """One MDT or OST: bytes and inodes."""
+    """One MDT or OST, with its bytes and inodes."""
 
     name: str
     index: int
@@ -84,7 +87,7 @@ def _human(kibibytes: int) -> str:
 
 
 def df(client: LfsClient, words: list[str]) -> int:
-    """Prints space or inodes per target; returns the exit status."""
+    """Runs `lfs df`: prints space or inodes per target; returns the exit status."""
     options = (Option("human-readable", "h"), Option("inodes", "i"), Option("lazy", "l"))
     try:
         parsed = parse(words, options)
@@ -128,7 +131,8 @@ def _target(
 
 
 def osts(client: LfsClient, words: list[str]) -> int:
-    """Lists the OSTs; nothing for a path that is not Lustre."""
+    """Runs `lfs osts`: lists the OSTs, none for a path that is not Lustre; returns the exit
+    status."""
     if client.mount is not None and all(client.holds(path) for path in words):
         info = client.info()
         out("OBDS:\n")
@@ -138,7 +142,7 @@ def osts(client: LfsClient, words: list[str]) -> int:
 
 
 def mdts(client: LfsClient, words: list[str]) -> int:
-    """Lists the MDTs; returns the exit status."""
+    """Runs `lfs mdts`: lists the MDTs; returns the exit status."""
     if client.mount is not None and all(client.holds(path) for path in words):
         out(f"MDTS:\n0: {client.info()['fsname']}-MDT0000_UUID ACTIVE\n")
     return 0
@@ -164,7 +168,7 @@ _GETNAME_OPTIONS = (
 
 
 def getname(client: LfsClient, words: list[str]) -> int:
-    """Names the mount: `FSNAME-INSTANCE`, or the part asked for."""
+    """Runs `lfs getname`: prints `FSNAME-INSTANCE`, or one part of it; returns the exit status."""
     try:
         parsed = parse(words, _GETNAME_OPTIONS)
     except UsageError as wrong:

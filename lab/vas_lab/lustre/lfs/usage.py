@@ -1,4 +1,4 @@
-"""The usage texts lfs prints after a wrong option. They are data: see texts/README.md."""
+"""Reads the usage texts that lfs prints after a wrong option. texts/README.md has their source."""
 
 from importlib.resources import files
 

@@ -38,7 +38,7 @@ VERBOSE = DEFAULT | Show.DETAIL | Show.FID
 
 @dataclass(frozen=True)
 class View:
-    """The choices of a listing. `header`: print the path first. `ost`: only files on this OST."""
+    """The options of a listing. `header`: print the path first. `ost`: only files on this OST."""
 
     show: Show = DEFAULT
     yaml: bool = False
@@ -48,7 +48,7 @@ class View:
     ost: int | None = None
 
     def index(self, number: int) -> str:
-        """Formats an OST or MDT index; -1 stays decimal, as lfs never prints it by `%#x`."""
+        """Returns an OST or MDT index as text, hexadecimal if asked for; -1 is always decimal."""
         return f"{number:#x}" if self.hex_index and number > 0 else str(number)
 
     @property

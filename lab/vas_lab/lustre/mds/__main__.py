@@ -41,7 +41,7 @@ class _Connection:
 
 
 class Server:
-    """Accepts, reads one request, answers, closes."""
+    """Serves connections one at a time: accepts, reads one request, answers, closes."""
 
     def __init__(self, service: Service, address: Path) -> None:
         self._service = service
@@ -132,7 +132,7 @@ def _site(arguments: list[str]) -> MdsSite:
 
 
 def main(arguments: list[str]) -> None:
-    """Serves until SIGTERM or SIGINT. A second MDS on the same state ends at once."""
+    """Runs the MDS until SIGTERM or SIGINT. A second MDS on the same state ends at once."""
     site = _site(arguments)
     site.state_dir.mkdir(parents=True, exist_ok=True)
     try:

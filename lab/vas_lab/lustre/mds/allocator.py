@@ -18,7 +18,7 @@ FULL_BYTES = 1 << 20
 
 
 class Allocator:
-    """Round-robin state over a set of OSTs. `osts` in index order."""
+    """Chooses OSTs by round robin or by free space. `osts` are the indices of all, in order."""
 
     def __init__(self, osts: Sequence[int], generator: random.Random) -> None:
         self._osts = tuple(osts)
@@ -36,12 +36,13 @@ class Allocator:
         avoid: Collection[int] = (),
         away: Collection[int] = (),
     ) -> list[int]:
-        """Returns `count` OSTs, one of them twice only when `count` exceeds the usable ones.
+        """Returns `count` OSTs, one of them twice only if `count` exceeds the usable ones.
 
-        `avoid`, the OSTs of other mirrors, is heeded while enough others are left. Of OSTs that
-        are `away` none is chosen: a start there gives those after it (lod_alloc_specific).
+        `available_bytes` is OST -> free bytes. `pool` limits the choice, `start` is the first OST;
+        None: any. OSTs of `avoid` (of other mirrors) are taken only if too few others are left,
+        those of `away` never: a start there gives the ones after it (lod_alloc_specific).
 
-        Raises OSError(EINVAL) for a start outside the pool, ENOSPC when no OST is left.
+        Raises OSError: EINVAL for a start outside the pool, ENOSPC if no OST is left.
         """
         members = [ost for ost in self._osts if pool is None or ost in pool]
         if start is not None and start not in members:
@@ -98,5 +99,5 @@ def _usable(
 
 
 def is_balanced(available_bytes: Sequence[int]) -> bool:
-    """Tells whether round robin is still fair."""
+    """Returns whether OSTs are evenly full, so that they are chosen by round robin."""
     return min(available_bytes) >= max(available_bytes) * (1 - THRESHOLD)

@@ -1,4 +1,4 @@
-"""Tells which OSTs are away and counts requests to OSTs, in pages that a lab's processes map.
+"""Lists OSTs that are away and counts requests to OSTs, in pages that a lab's processes map.
 
 The preloaded library (lab/libc/osts.c) reads and counts in the same pages, `struct board`.
 """
@@ -23,12 +23,15 @@ _BOARD_BYTES = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
 
 
 def board_path(state_dir: Path) -> Path:
-    """Returns the page's path: next to the MDS' socket, where the library finds it."""
+    """Returns the path of the file with the pages: next to the MDS' socket."""
     return state_dir / "board"
 
 
 class Board:
-    """The pages of one lab; made, with every OST there and nothing counted, if it is missing."""
+    """The pages of one lab, mapped. A missing file is made: no OST away, nothing counted.
+
+    Raises OSError if it cannot be made.
+    """
 
     def __init__(self, state_dir: Path) -> None:
         descriptor = os.open(board_path(state_dir), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,4 @@
-"""Talking to the lab's MDS: one JSON object in, one out, per connection, over a Unix socket."""
+"""Talks to the lab's MDS over a Unix socket: a JSON object each way per connection."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _refuse(why: str) -> OSError:
 
 @dataclass(frozen=True)
 class Maker:
-    """The functions of the MDS by which objects are made.
+    """Makes layouts with objects, through these functions of the MDS:
 
     `choose`: (count, OSTs of the pool or None, start or None, OSTs to avoid) -> OSTs; `new_object`:
     OST -> FID; `present`: () -> indices of the OSTs that are not away; `pools`: pool -> OST
@@ -52,7 +52,10 @@ class Maker:
     osts: Sequence[int]
 
     def instantiate(self, request: Layout, owner: Fid) -> Layout:
-        """Returns the layout that a new file `owner` gets for `request`, as Lustre makes it."""
+        """Returns the layout that a new file `owner` gets for `request`, as Lustre makes it.
+
+        Raises OSError for a request that the MDS refuses.
+        """
         check(request, self.osts)
         if isinstance(request, Foreign):
             return request
@@ -62,9 +65,10 @@ class Maker:
         return self._composite(request)
 
     def grow(self, layout: Layout, size: int) -> Layout:
-        """Returns the layout after a write of bytes [0, size): components begun get objects.
+        """Returns the layout after a write of bytes [0, size): components within get objects.
 
-        Of mirrors only the first stays in sync, as after a write through a client.
+        Of mirrors only the first stays in sync, as after a write through a client. Raises OSError
+        if no OST is left.
         """
         if not isinstance(layout, Composite) or size == 0:
             return layout
@@ -128,7 +132,7 @@ class Maker:
 
 
 def as_request(layout: Plain) -> Plain:
-    """Returns a layout as the request for an equal one: without objects.
+    """Returns a layout without its objects, as a request for an equal one.
 
     `cp -a` sets the layout that it read from another file, objects included.
     """
@@ -138,7 +142,7 @@ def as_request(layout: Plain) -> Plain:
 
 
 def is_nothing(request: Plain) -> bool:
-    """Tells whether a request names nothing: set on a directory, it deletes the default."""
+    """Returns whether a request leaves all open: set on a directory, it deletes the default."""
     named = request.stripe_size or request.stripe_count or request.pool or request.objects
     return not named and request.stripe_offset is None
 
@@ -168,7 +172,7 @@ def default_size(extent_end: int | None) -> int:
 
 
 def check(request: Layout, osts: Sequence[int]) -> None:
-    """Raises OSError(EINVAL) for what the MDS refuses."""
+    """Raises OSError (EINVAL) for a requested layout that the MDS refuses."""
     if isinstance(request, Plain):
         if request.pattern == MDT:
             raise _refuse("data on the MDT in a plain layout")

@@ -30,7 +30,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class MdsSite:
-    """The file system the MDS serves."""
+    """The file system that the MDS serves: its paths, name and OSTs."""
 
     state_dir: Path
     mount: Path
@@ -42,7 +42,7 @@ class MdsSite:
 class Service:
     """The MDS' operations, by name: `create`, `refresh`, `set`, `get`, `df`, pools, identifiers.
 
-    `asked` says how many there were on files and directories since the start.
+    `asked` counts the operations on files and directories since the start.
     """
 
     def __init__(self, site: MdsSite) -> None:

@@ -1,4 +1,4 @@
-"""The memory of the MDS: identifiers given out, pools, and a parameter.
+"""Keeps the MDS' state on disk: identifiers given out, pools, and a parameter.
 
 Identifiers are taken from blocks whose end is on disk before the first is used: after a
 crash the rest of a block is skipped, and no identifier is ever given twice.
@@ -21,7 +21,10 @@ _FILES = "files"
 
 
 class MdsState:
-    """Counters and pools under one directory."""
+    """The identifier counters and pools of the MDS, in one directory.
+
+    The methods raise OSError if the state cannot be written.
+    """
 
     def __init__(self, directory: Path, osts: Sequence[int]) -> None:
         self._path = directory / "mds.json"

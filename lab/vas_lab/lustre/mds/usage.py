@@ -28,7 +28,7 @@ _REST_PER_WORK = 20
 
 
 def bytes_by_ost(layout: Layout, size: int) -> Counter[int]:
-    """Returns OST index -> bytes of a file of `size` bytes."""
+    """Returns OST index -> bytes that a file with this layout and `size` has there."""
     total: Counter[int] = Counter()
     if isinstance(layout, Plain):
         _add(total, layout, 0, size)
@@ -56,7 +56,7 @@ def _add(total: Counter[int], layout: Plain, start: int, end: int) -> None:
 
 @lru_cache(maxsize=8192)
 def decoded(raw: bytes) -> Layout | None:
-    """Returns the layout in some bytes, or None for bytes without one."""
+    """Returns the layout that `raw` encodes; None for other bytes."""
     try:
         return decode(raw)
     except LayoutError:
@@ -64,7 +64,7 @@ def decoded(raw: bytes) -> Layout | None:
 
 
 class Usage:
-    """The bytes used per OST, counted a slice at a time so that the MDS keeps answering."""
+    """The bytes used per OST, counted in short turns so that the MDS keeps answering."""
 
     def __init__(self, mount: Path, state_dir: Path, osts: Sequence[int], ost_bytes: int) -> None:
         self._mount = mount
@@ -97,11 +97,11 @@ class Usage:
 
     @property
     def is_counting(self) -> bool:
-        """Tells whether `work` has something to do."""
+        """Returns whether a count is under way, so that `work` has something to do."""
         return self._scan is not None
 
     def work(self, seconds: float) -> None:
-        """Counts for about that long, one file at least, if there is anything to count."""
+        """Goes on counting for about `seconds`, at least one file, if a count is under way."""
         if self._scan is None:
             return
         began = time.monotonic()
@@ -114,7 +114,7 @@ class Usage:
         self._next_scan = time.monotonic() + max(_MAX_AGE_SECONDS, self._worked * _REST_PER_WORK)
 
     def count_now(self) -> None:
-        """Counts all files again before it returns."""
+        """Counts all files at once, and returns when that is done."""
         self._next_look = 0.0
         for _ in self._walk():
             pass
