@@ -1,4 +1,4 @@
-"""The shapes of SVG that the pictures need.
+"""Draws the shapes of SVG that the pictures need.
 
 Colours are classes with their light values as attributes, so that a renderer without CSS draws them
 too; the style sheet overrides them if the reader's screen is dark.
@@ -56,7 +56,7 @@ class Svg:
         )
 
     def path(self, data: str, colour: str, width: float, **more: object) -> None:
-        """Draws a line of that width, which is not filled."""
+        """Draws an unfilled line along the path `data` (SVG's `d`), `width` pixels wide."""
         stroke = self._filled(colour) if colour in self._theme else f' stroke="{colour}"'
         self._parts.append(
             f'<path d="{data}" fill="none" stroke-width="{width:g}"{stroke}{_attributes(more)}/>'
@@ -68,7 +68,7 @@ class Svg:
         self._parts.append(f"<circle {centre}{self._filled(colour)}{_attributes(more)}/>")
 
     def area(self, data: str, colour: str, **more: object) -> None:
-        """Draws a filled shape along a path."""
+        """Draws a filled shape within the path `data` (SVG's `d`)."""
         self._parts.append(f'<path d="{data}"{self._filled(colour)}{_attributes(more)}/>')
 
     @contextmanager

@@ -8,7 +8,7 @@ _WIDE_LETTERS = frozenset("mwMW%@")
 
 
 def text_width(text: str, size: float) -> float:
-    """Returns how many pixels a text of that font size takes at most."""
+    """Returns how many pixels wide a text of the font size `size` is at most."""
     return size * sum(map(_letter_width, text))
 
 
