@@ -22,7 +22,7 @@ STOP_TIMEOUT_SECONDS = 20.0
 def end_lab(state_dir: Path) -> None:
     """Ends every process of the lab in a directory, if one is up or starting there.
 
-    Returns when the last one is gone. Raises VasError if that takes more than 20 seconds, as for
+    Returns when the last one is gone. Raises VasError if that takes more than 20 seconds, and for
     another user's lab.
     """
 

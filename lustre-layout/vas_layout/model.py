@@ -114,6 +114,7 @@ class Component:
 
     @property
     def mirror_id(self) -> int:
+        """The number of the mirror that the component belongs to: the upper 16 bits of `id`."""
         return self.id >> 16
 
 

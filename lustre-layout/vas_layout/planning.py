@@ -24,6 +24,7 @@ class StripePlan:
 
     @property
     def splits(self) -> int:
+        """The number of splits: one per stripe, the last perhaps shorter."""
         return -(-self.file_size // self.stripe_size)
 
     @property

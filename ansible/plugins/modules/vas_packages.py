@@ -181,6 +181,7 @@ class Packages:
         self._manager = Apt if Path("/usr/bin/dpkg-query").exists() else Dnf
 
     def present(self, role: str, names: list[str]) -> dict[str, Any]:
+        """Installs the missing packages of a role; returns the module's result (see RETURN)."""
         old, installed = self._read(), self._installed()
         record = settled(old, installed)
         missing = sorted(set(names) - installed)
@@ -200,6 +201,7 @@ class Packages:
         return {"changed": changed, "installed": missing, "removed": [], "kept": ""}
 
     def absent(self, role: str) -> dict[str, Any]:
+        """Removes a role's packages that nothing else needs; returns the module's result."""
         old, installed = self._read(), self._installed()
         record = without_role(settled(old, installed), role)
         names = removable(record, role, installed)
