@@ -1,4 +1,4 @@
-"""A site for `vas bench arms` and `vas bench shuffle` whose runs are made up."""
+"""A site whose runs are made up, for every command that plays rounds."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RECORDED = ("yarn-lustre-hosts", "vas-locality", "vas")
 class Recorded:
     """A site on which a system takes as many seconds as its arm's name has letters.
 
-    The run of number `fails_at`, from 1, fails.
+    Numbers of runs, from 1: `fails_at` fails, in `interrupted_at` the user presses Ctrl-C.
     """
 
     plan: BenchPlan
 
     def __init__(self) -> None:
         self.ran: list[str] = []
-        self.fails_at = 0
+        self.fails_at = self.interrupted_at = 0
         self.checksums: dict[str, str] = {}
         self.learned = Path(mkdtemp()) / "learned.json"
 
@@ -54,10 +54,16 @@ class Recorded:
 
     def drop_caches(self) -> None: ...
 
-    def run(self, experiment: Experiment) -> Mapping[str, float]:
-        self.ran.append(experiment.system)
+    def begin(self, system: str) -> None:
+        """Notes a run. Raises what is to end it."""
+        self.ran.append(system)
         if len(self.ran) == self.fails_at:
             raise VasError("no room")
+        if len(self.ran) == self.interrupted_at:
+            raise KeyboardInterrupt
+
+    def run(self, experiment: Experiment) -> Mapping[str, float]:
+        self.begin(experiment.system)
         group = "org.apache.hadoop.mapreduce.JobCounter"
         counters = {
             group: {"DATA_LOCAL_MAPS": 4, "TOTAL_LAUNCHED_MAPS": 4},

@@ -114,15 +114,6 @@ def test_a_budget_begins_no_run_that_it_would_cut_off(
     assert recorded.ran == []
 
 
-def test_its_file_becomes_a_report(
-    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file, page = tmp_path / "arms.jsonl", tmp_path / "arms.html"
-    assert run("--rounds", "2", "--resume", str(file)) == 0
-    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
-    assert "yarn-lustre-hosts" in page.read_text()
-
-
 def test_dry_run_tells_the_order_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "arms", "--rounds", "3", "--arm", "VAS", "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]

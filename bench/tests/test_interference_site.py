@@ -340,11 +340,3 @@ def test_a_budget_begins_no_run_that_it_would_cut_off(
     assert interference("--budget", "1s") == 1
     assert "the budget ended with 6 runs left" in capsys.readouterr().err
     assert target.opened_times == 0
-
-
-@pytest.mark.unhurried
-def test_its_file_becomes_a_report(target: NotedTarget, tmp_path: Path) -> None:
-    file, page = tmp_path / "runs.jsonl", tmp_path / "runs.html"
-    assert interference("--resume", str(file)) == 0
-    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
-    assert "TeraSort on the storage service" in page.read_text()

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_plans import WATCHED, Watched
 from made_up_site import Recorded
 
 from vas_bench.jbs.command import GOALS, PLAN
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun, make_run
-from vas_bench.run.experiments import Experiment
 from vas_bench.run.lab_watch import LabWatch, below, kind_of, open_ports, shuffle_threads
 from vas_bench.run.measures import COMPARED
 from vas_bench.shuffle.goals import STOCK, read_goals, rows
@@ -23,9 +23,7 @@ from vas_lab.procfs import processes
 from vas_yarn.jobs.systems import NODE_ARMS, SYSTEMS, System
 from vas_yarn.submit.master import MASTER
 
-MEMORY = "peak_memory_bytes/tasks and daemons"
-OPEN, STOCK_OPEN = "open_connections/daemons", "open_connections/stock"
-WATCHED = {MEMORY: 10.0, OPEN: 12.0, STOCK_OPEN: 20.0, "shuffle_threads": 5.0}
+MEMORY, OPEN, STOCK_OPEN, _ = WATCHED
 DAEMON, STOCK_HANDLER = 13563, 13562
 
 
@@ -132,13 +130,6 @@ def test_each_arm_is_held_against_stock_of_the_same_rounds() -> None:
     assert [row.met for row in times] == [True, False, True]
     assert found["TeraSort: connections open at once"].met is True
     assert found["TeraSort: threads of a reducer for the shuffle"].met is False
-
-
-class Watched(Recorded):
-    """A made-up site on which memory, connections and threads are seen too."""
-
-    def run(self, experiment: Experiment) -> Mapping[str, float]:
-        return {**super().run(experiment), **WATCHED}
 
 
 @pytest.fixture

@@ -278,13 +278,6 @@ def test_a_budget_begins_no_run_that_it_would_cut_off(
     assert recorded.ran == []
 
 
-def test_its_file_becomes_a_report(recorded: Recorded, tmp_path: Path) -> None:
-    file, page = tmp_path / "runs.jsonl", tmp_path / "runs.html"
-    assert shuffle("--rounds", "2", "--resume", str(file)) == 0
-    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
-    assert "yarn-lustre-hosts" in page.read_text()
-
-
 def test_runs_of_another_setting_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

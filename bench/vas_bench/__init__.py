@@ -1,1 +1,1 @@
-"""Measurements: arms, repetitions, statistics."""
+"""Benchmarks of VAS against what it replaces: plans, runs in rounds, statistics, reports."""

@@ -1,4 +1,4 @@
-"""A CSV file of measurements: rows that know their line."""
+"""Reads CSV files of measurements into rows that know their line, for error messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class CsvTable:
 def read_table(file: Path) -> CsvTable:
     """Reads a CSV file with a line of column names; `-` is stdin. Lines with # are comments.
 
-    Raises BadInput without any rows, or one has more or fewer cells than there are columns.
+    Raises BadInput without any rows, or if one has more or fewer cells than there are columns;
+    OSError where the file cannot be read.
     """
     if str(file) == "-":
         return parse_table(sys.stdin, "stdin")

@@ -87,7 +87,8 @@ class RoundsRequest:
     def store(self, settings: Mapping[str, JsonValue]) -> AbstractContextManager[RunStore]:
         """Opens the file of runs; without one runs are kept in memory alone.
 
-        `settings`, and the seed, are what all its runs have in common: see `RunStore.open`.
+        `settings`, and the seed, are what all its runs have in common. Raises as
+        `RunStore.open`.
         """
         header = {**settings, "seed": self.seed} if self.resume else None
         return RunStore.open(self.resume, header)
@@ -114,5 +115,9 @@ rounds_options = shared(
 
 
 def read_runs(path: Path, skip_damaged: bool) -> tuple[BenchRun, ...]:
-    """Returns the runs of a file; prints on stderr what it leaves out."""
+    """Returns the runs of a file; prints on stderr what it leaves out.
+
+    Raises BadInput for a file that cannot be read or has no run; for damaged lines, unless
+    `skip_damaged`.
+    """
     return read_results(path, say=note, skip_damaged=skip_damaged)

@@ -32,9 +32,9 @@ def compare(
 ) -> None:
     """Hold results B against results A; status 3 if worse.
 
-    Experiments of the same workload, parameters and system are held against one another. Worse is
-    what is significantly so, with Holm's correction for all of them, and by the threshold at least;
-    and what counts in A and is INVALID in every run of B.
+    Experiments of the same workload, parameters and system are held against one another. One of B
+    is worse if it is significantly so, with Holm's correction for all of them, and by the threshold
+    at least; or if it counts in A and all its runs in B are INVALID.
 
     \b
     Examples: vas bench compare before.jsonl after.jsonl

@@ -44,7 +44,10 @@ COPIES = 4
 
 
 def what_it_shows(data_local: str, local_bytes: str) -> str:
-    """Returns what the numbers show and do not show, with the reader's names of two of them."""
+    """Returns what the demo's numbers show, and what they do not.
+
+    `data_local` and `local_bytes` are the names that the reader sees for two of the measures.
+    """
     return (
         f"{data_local} and {local_bytes} show the placement; its worth in time does not show here: "
         "all OSTs lie on one local disk, so a remote read costs no more than a local one. The "
@@ -106,7 +109,10 @@ class ArmResult:
 
 
 def check_room(size_bytes: int, state_dir: Path) -> None:
-    """Raises BadInput when the arms do not fit on the disk; what they replace counts as free."""
+    """Raises BadInput when the arms' data do not fit on the disk of `state_dir`.
+
+    Data of an earlier demo count as free: they are replaced.
+    """
     old = (state_dir / f"lustre/data{_DIRECTORY}", state_dir / "nodes")
     free = free_bytes(state_dir) + sum(map(used_bytes, old))
     check_disk(free, size=size_bytes, copies=COPIES)

@@ -1,4 +1,4 @@
-"""The demo's runs as results, and their report."""
+"""Writes the demo's runs as a file of results, and a report of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def write_report(
 ) -> Path:
     """Writes results.jsonl and report.html next to the lab's files; returns the page's path.
 
-    `command` is what the user typed, and stands in both.
+    `command` is what the user typed, and stands in both. Raises OSError where they cannot be
+    written.
     """
     versions = lab_versions(spec.hadoop_lib, spec.java_home)
     runs = [_run(each, number, sizes, hosts, versions, command) for number, each in enumerate(done)]

@@ -36,9 +36,9 @@ def disk(
 ) -> None:
     """Write and read a file on this machine's disk.
 
-    By IOzone where it is, else by fio, sequentially and past the page cache, in a directory of its
-    own below DIRECTORY that is removed. Storage servers, file systems of others, a device under an
-    OST, and a disk without room for four such files are refused.
+    Uses IOzone, or fio without it, sequentially and past the page cache, in a directory of its own
+    below DIRECTORY that is removed. Storage servers, file systems of others, a device under an OST,
+    and a disk without room for four such files are refused.
 
     \b
     Example: vas bench disk /var/lib/yarn --size 256M

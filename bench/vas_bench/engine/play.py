@@ -144,8 +144,8 @@ def play_all(
 ) -> Played[S]:
     """Plays rounds in order, until all are done or the next would not end within the budget.
 
-    Each run is kept as soon as it ended. Raises VasError when the stop rule says so: by default,
-    when several runs fail in a row.
+    Each run is kept as soon as it ended. Raises VasError when the stop rule says so: by
+    default, when several runs fail in a row. Errors of `play` and `keep` are passed on.
     """
     budget, stop = budget or Budget(), stop or FailuresInARow()
     made: list[BenchRun] = []

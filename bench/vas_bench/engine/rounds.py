@@ -32,7 +32,10 @@ class RoundSubject(Protocol):
 
     @property
     def site(self) -> object:
-        """Subjects with an equal site stand together in a round, so that it is made once."""
+        """The site that the subject runs on, such as a lab with its properties; any hashable.
+
+        Subjects with an equal site stand together in a round, so that it is made once.
+        """
 
 
 S = TypeVar("S", bound=RoundSubject)

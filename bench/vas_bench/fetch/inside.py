@@ -54,7 +54,10 @@ class Stage:
         return [parse_sum(client.hear("{")) for client in self.clients]
 
     def counted(self) -> tuple[FetchCounts, list[ClientSum]]:
-        """Has all clients fetch once, and counts what that took."""
+        """Has all clients fetch once; returns the counts, and the sum of what each client read.
+
+        Raises VasError when a client fails.
+        """
         groups = {"client": [*self.clients, *self.daemons], "server": [self.server]}
         # The kernel may have reclaimed some of it, as DAMON does of what lay idle for a while.
         cached = read_all(Path(self.request.served))

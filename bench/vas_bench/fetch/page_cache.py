@@ -12,7 +12,7 @@ _READ_BYTES = 8 << 20
 def read_all(directory: Path) -> float:
     """Reads all map output below a directory; returns the share of it that is cached then.
 
-    Raises NotHere without `fincore`, which util-linux has.
+    Raises NotHere without `fincore`, which util-linux has, and CommandFailed when it fails.
     """
     files = sorted(directory.rglob("file.out*"))
     for file in files:

@@ -31,7 +31,7 @@ def java_command(request: FetchRequest, heap_mib: int, *words: str) -> list[str]
 
 
 class Programs:
-    """The programs of one round. Each is given as the arguments of `FetchProcess`."""
+    """The programs of one round: each as the arguments with which `FetchProcess` starts it."""
 
     metrics_url = f"http://{_SERVER}:{_METRICS_PORT}/metrics"
 
@@ -44,7 +44,7 @@ class Programs:
         return self._request.system == DAEMON
 
     def server(self, work: Path) -> Started:
-        """Returns the server of the map output."""
+        """Returns how to start the server of the map output."""
         served = self._request.served
         if self.is_daemon:
             metrics = ["--metrics", f"{_SERVER}:{_METRICS_PORT}"]
@@ -53,14 +53,14 @@ class Programs:
         return java_command(self._request, _SERVER_HEAP_MIB, *main), work, "server"
 
     def client_daemons(self, work: Path) -> Iterator[Started]:
-        """Yields the daemon of each client's node."""
+        """Yields how to start the daemon of each client's node; for arms with the daemon."""
         for number in range(self._request.clients):
             local = self._local(work, number)
             argv = self._daemon(f"127.0.0.{number + 2}", [], str(local))
             yield argv, work, f"daemon of client {number}"
 
     def clients(self, work: Path) -> Iterator[Started]:
-        """Yields the JVM of each client, which fetches one partition."""
+        """Yields how to start the JVM of each client, which fetches one partition."""
         request = self._request
         consumer = _DAEMON_CONSUMER if self.is_daemon else _STOCK_CONSUMER
         scheme = "https" if request.tls else "http"
@@ -71,7 +71,10 @@ class Programs:
             yield argv, work, f"client {number}"
 
     def tell(self, server: FetchProcess) -> None:
-        """Tells a daemon the job, and waits until the server listens."""
+        """Tells a daemon the job, and waits until the server listens.
+
+        Raises VasError if the server ends before.
+        """
         if self.is_daemon:
             server.say(f"add {_APPLICATION} {_USER} {os.getuid()} {_SECRET.hex()}")
             server.hear("listening on port ")

@@ -19,7 +19,11 @@ def parse_sum(line: str) -> ClientSum:
 
 
 def wrong_sums(expected: Sequence[PartitionSum], read: Sequence[ClientSum]) -> str:
-    """Returns what differs, empty if nothing does. `read` repeats the order of the partitions."""
+    """Returns the first difference between what was read and written, in words; empty if none.
+
+    `expected` has a sum for each partition; the n-th of `read` is of partition n modulo their
+    number.
+    """
     for number, found in enumerate(read):
         partition = number % len(expected)
         wanted = expected[partition]

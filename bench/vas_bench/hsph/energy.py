@@ -1,7 +1,7 @@
-"""Energy from RAPL, where the kernel shows its counters (Documentation/power/powercap).
+"""Meters energy by RAPL, where the kernel shows its counters (Documentation/power/powercap).
 
-RAPL counts processor packages and, where they are metered, memory: no disks, no network, no
-fans, no losses. TPC's energy specification measures everything that a system draws.
+RAPL counts processor packages and, where they are metered, memory: no disks, no network, no fans,
+no losses. TPC's energy specification measures everything that a system draws.
 """
 
 from __future__ import annotations

@@ -202,8 +202,9 @@ class HsphRequest:
 def played(request: HsphRequest, site: PlannedSite, *, in_lab: bool) -> Played[HsphSubject]:
     """Plays both runs and ends the site. A lab is started first, and its energy is metered.
 
-    On a site it is not: its nodes' meters cannot be read from here. Raises BadInput for a site that
-    does not fit, NotHere before a build, VasError where there is no result.
+    On a site no energy is metered: its nodes' meters cannot be read from here. Returns no runs
+    if `resume` finds both in the store. Raises BadInput for a site that does not fit, NotHere
+    before a build, VasError where there is no result.
     """
     (experiment,) = experiments(site.plan)
     site.check([experiment])

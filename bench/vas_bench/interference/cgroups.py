@@ -34,7 +34,10 @@ class CgroupPlan:
 
 
 def version(root: Root) -> int:
-    """Returns the version of cgroups with memory and CPU. Raises NotHere without any."""
+    """Returns 1 or 2: the version of cgroups that has the controllers of memory and CPU.
+
+    Raises NotHere if neither has.
+    """
     controllers = root.read(f"{_TOP}/cgroup.controllers")
     if controllers is not None and {"cpu", "memory"} <= set(controllers.split()):
         return 2

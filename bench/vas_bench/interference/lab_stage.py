@@ -42,7 +42,7 @@ class LabStage(TargetStage):
         drop_page_cache(self.root)
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """Returns what fio printed, run as a program of the storage server's."""
+        """Runs fio as a program of the storage server, and returns what it printed."""
         at = self.guest.groups if self.guest and arm == EMULATED else self.groups
         entered = at.entering("server", self.place.enter(argv))
         return run(entered, timeout_seconds=timeout_seconds).stdout

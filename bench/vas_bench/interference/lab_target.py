@@ -72,7 +72,10 @@ class LabTarget(InterferenceTarget):
         return default_directory(_LAB)
 
     def settings(self) -> dict[str, JsonValue]:
-        """Returns sizes, versions, builds."""
+        """Returns the sizes, versions and builds that rounds must have in common.
+
+        Raises NotHere before a build, BadInput for an image that cannot be read.
+        """
         versions: dict[str, JsonValue] = {**lab_versions(find_hadoop(), find_java())}
         ours: dict[str, JsonValue] = {"hosts": self.hosts, **asdict(self.sizes)}
         if self.image:

@@ -56,7 +56,7 @@ class SiteStage(TargetStage):
             self.nodes.drop_caches(servers=self.drops == "all")
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """Returns what fio printed, run on this machine."""
+        """Runs fio on this machine, and returns what it printed."""
         return run(argv, timeout_seconds=timeout_seconds).stdout
 
 
@@ -181,7 +181,10 @@ class SiteTarget(InterferenceTarget):
 
 
 def refuse_node(cluster: Cluster, name: str) -> None:
-    """Raises BadInput for a machine of the map: a client's reads are to come from outside."""
+    """Raises BadInput for a storage server or guest of the map.
+
+    fio must read and write from outside, as a client does.
+    """
     known = cluster.name_of(name)
     nodes = {host.name for host in cluster.hosts} | {guest.name for guest in cluster.guests()}
     if known in nodes:

@@ -73,7 +73,10 @@ class TargetStage(ABC):
         self.run_fio(ALONE, writing_files(self.clients))
 
     def run_fio(self, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
-        """Returns what fio printed, which measures for so many seconds."""
+        """Runs fio, which measures for `seconds`, and returns what it printed.
+
+        Its time limit allows for the slowest disk.
+        """
         whole = self.files_bytes / _SLOWEST_BYTES_PER_SECOND
         return self.fio(arm, argv, seconds + whole + _SPARE_SECONDS)
 
@@ -83,7 +86,7 @@ class TargetStage(ABC):
 
     @abstractmethod
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """Returns what fio printed, run as the service's clients are."""
+        """Runs fio as a client of the service does, and returns what it printed."""
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
         """Runs TeraSort in YARN during the body; the list then has each job's seconds.

@@ -1,4 +1,4 @@
-"""Judges the runs: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
+"""Judges the runs: each arm's bandwidth over that of `alone`, the guest's over the host's. Pure."""
 
 from __future__ import annotations
 

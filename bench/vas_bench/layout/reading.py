@@ -20,14 +20,14 @@ from vas_layout.store import XattrStore
 
 @dataclass(frozen=True)
 class LayoutRates:
-    """Layouts per second by either way, `xattr` and `lfs`."""
+    """Layouts read per second in each of two ways, `xattr` and `lfs`."""
 
     files: int
     rates: Mapping[str, Summary]
 
     @property
     def ratio(self) -> float:
-        """How many times faster the attribute is."""
+        """The median rate by attribute over that by `lfs`."""
         return self.rates["xattr"].median / self.rates["lfs"].median
 
 

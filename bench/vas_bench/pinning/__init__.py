@@ -1,1 +1,1 @@
-"""Does pinning pay here? Two factors, runs in rounds, mean and variance tested."""
+"""Tests whether pinning pays on this machine: two factors, runs in rounds, mean and variance."""

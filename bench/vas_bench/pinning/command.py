@@ -44,7 +44,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 
 @dataclass(frozen=True, kw_only=True)
 class PinningOptions:
-    """The options that the user gave."""
+    """The options of `vas affinity experiment` that the user gave."""
 
     seconds: float
     stages: int
@@ -58,7 +58,11 @@ class PinningOptions:
     command: tuple[str, ...]
 
     def workload(self, directory: Path, *, dry_run: bool) -> PinningWorkload:
-        """The command, or the pipeline, compiled in that directory."""
+        """Returns the user's command, or without one the pipeline, compiled in that directory.
+
+        Raises BadInput for CPUs that this process may not use, NotHere without the
+        command's program or a C compiler.
+        """
         chosen = cpus_here(self.cpus)
         if self.command:
             check_command(self.command)
@@ -105,7 +109,7 @@ class PinningOptions:
     type=click.IntRange(1, 1024),
     default=8,
     show_default=True,
-    help="Messages under way.",
+    help="Number of messages under way.",
 )
 @click.option(
     "--bytes",

@@ -51,7 +51,7 @@ class PinningResult:
 
     @property
     def values(self) -> dict[str, list[float]]:
-        """Returns the runs' values by arm, in order of the arms."""
+        """Returns arm -> the values of its runs, in order of the arms."""
         names = [arm.name for arm in arms(tuning=True)]
         found = {
             name: [r.measures["work_rate"] for r in self.runs if r.system == name] for name in names
@@ -59,11 +59,11 @@ class PinningResult:
         return {name: values for name, values in found.items() if values}
 
     def summaries(self) -> dict[str, Summary]:
-        """Returns mean and spread by arm."""
+        """Returns arm -> the summary of its values (mean, spread)."""
         return {name: summary(values) for name, values in self.values.items()}
 
     def tests(self) -> list[PinningAnswer]:
-        """Returns the answers that the runs give."""
+        """Returns the tests of means and variances; none with fewer than three runs of an arm."""
         return questions(self.values)
 
     @property

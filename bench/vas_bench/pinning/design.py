@@ -89,7 +89,7 @@ def corrected(tests: Sequence[PinningAnswer]) -> list[PinningAnswer]:
 
 @dataclass(frozen=True)
 class PinningArm:
-    """The two settings of a run."""
+    """An arm of the experiment: whether idle CPUs poll (tuned), and whether threads are pinned."""
 
     tuned: bool
     pinned: bool

@@ -31,7 +31,10 @@ def why_not(root: Root) -> str | None:
 
 @contextmanager
 def tuned(root: Root) -> Iterator[None]:
-    """Holds the setting during the body. Raises NotHere when it reads back as another."""
+    """Holds the setting during the body.
+
+    Raises OSError where it cannot be made, NotHere when it reads back as another.
+    """
     descriptor = os.open(root.path(_FILE), os.O_RDWR | os.O_CLOEXEC)
     try:
         os.write(descriptor, struct.pack("=i", 0))
@@ -44,7 +47,10 @@ def tuned(root: Root) -> Iterator[None]:
 
 
 def latency_microseconds(root: Root) -> int:
-    """Returns the wake-up latency in force: the least that any process asked for."""
+    """Returns the wake-up latency in force: the least that any process asked for.
+
+    Raises OSError where the kernel does not have it.
+    """
     with root.path(_FILE).open("rb") as stream:
         (value,) = struct.unpack("=i", stream.read(4))
     return int(value)

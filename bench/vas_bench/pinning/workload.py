@@ -31,7 +31,7 @@ class PinningWorkload(Protocol):
         """Returns one line: the program, and the meaning of "pinned"."""
 
     def run(self, arm: PinningArm) -> float:
-        """Runs the workload once and returns its metric."""
+        """Runs the workload once and returns its metric. Raises VasError when it fails."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,10 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
 
 
 def compile_pipeline(directory: Path) -> Path:
-    """Compiles the pipeline into a directory. Raises NotHere without a C compiler."""
+    """Compiles the pipeline into a directory, and returns the program.
+
+    Raises NotHere without a C compiler, CommandFailed when it fails.
+    """
     hint = "give a COMMAND of your own, or install gcc"
     compiler = c_compiler(where="affinity experiment", hint=hint)
     program = directory / "pipeline"
@@ -126,7 +129,10 @@ def compile_pipeline(directory: Path) -> Path:
 
 @contextmanager
 def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
-    """Keeps programs that the body starts on these CPUs: they inherit ours."""
+    """Pins this process to the CPUs during the body: programs that it starts inherit that.
+
+    With None nothing is pinned. Raises OSError for CPUs that it may not use.
+    """
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)

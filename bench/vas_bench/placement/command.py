@@ -20,7 +20,9 @@ from vas_yarn.jars import find_plugins
     "--slots", type=click.IntRange(1), default=SimulatedJob.slots, help="Tasks at a time per node."
 )
 @click.option("--dead", type=click.IntRange(0), default=0, help="Nodes that are down.")
-@click.option("--skew", type=click.IntRange(0), default=0, help="All splits on so many nodes.")
+@click.option(
+    "--skew", type=click.IntRange(0), default=0, help="Put all splits on this many nodes."
+)
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
 @click.option("--seed", type=click.IntRange(0), default=SimulatedJob.seed, show_default=True)
@@ -38,7 +40,8 @@ def placement(
 ) -> None:
     """Simulate the placement of a large job.
 
-    The scheduler plugin's own policy in virtual time: where the tasks run, how fast it decides.
+    Runs the scheduler plugin's own policy in virtual time, and prints where the tasks run and how
+    fast it decides.
 
     \b
     Examples: vas bench placement --nodes 1000 --splits 100000 --dead 5

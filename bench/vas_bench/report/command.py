@@ -52,7 +52,7 @@ def report(
     """Write one HTML page on a file of results.
 
     The page needs no network, and carries the runs it was made of: it can be read again in place
-    of a file of results. What is compared is the job time; below 5 runs a system little is sure.
+    of a file of results. It compares job times; below 5 runs of a system little is sure.
 
     \b
     Examples: vas bench report results.jsonl

@@ -143,7 +143,10 @@ def better_of(measure: str) -> BetterDirection:
 
 
 def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> ReportFacts:
-    """Computes a report's facts from runs. `base` is the system that others are compared with."""
+    """Computes a report's facts from runs. `base` is the system that others are compared with.
+
+    Without it, or where it did not run, each case's first system is the base.
+    """
     by_case: dict[BenchCase, list[RunGroup]] = {}
     for group in grouped(runs):
         by_case.setdefault(group.case, []).append(group)
@@ -154,7 +157,7 @@ def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> Re
 def compare_arms(
     case: BenchCase, groups: Sequence[RunGroup], base: ComparedSystem | None
 ) -> Comparison:
-    """Compares the experiments of a case with the base, or with the first system without one."""
+    """Compares the experiments of a case with the system `base`, or else with the first one."""
     labels = _labels(groups)
     measure = primary_of(case.workload)
     times = {name: g.values(measure) for name, g in zip(labels, groups, strict=True)}

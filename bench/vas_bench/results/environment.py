@@ -37,7 +37,7 @@ def environment(root: Root) -> dict[str, JsonValue]:
 
 
 def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
-    """Returns the versions of Hadoop, Java and VAS."""
+    """Returns the versions of Hadoop, Java and VAS; `unknown` where the files do not tell."""
     return {
         "hadoop": _hadoop(hadoop_lib),
         "java": _java(java_home),
@@ -46,13 +46,16 @@ def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
 
 
 def build_of(*jars: Path) -> str:
-    """Returns a hash that tells one build of jars from another."""
+    """Returns a hash that tells one build of jars from another. Raises OSError without a jar."""
     digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
     return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
 
 
 def build_of_plugins() -> str:
-    """Returns the plugins' SHA-256: runs of other plugins must not be taken for runs of these."""
+    """Returns the SHA-256 of the plugins' jar, to tell runs of other plugins from runs of these.
+
+    Raises NotHere before it is built.
+    """
     return hashlib.sha256(find_plugins().read_bytes()).hexdigest()
 
 

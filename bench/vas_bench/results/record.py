@@ -92,10 +92,11 @@ class Validation(_Model):
 class BenchRun(_Model):
     """One run of a workload on a system. Times are in seconds, sizes in bytes.
 
-    The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
-    plugins') are hashed with the workload, the system and the parameters: runs whose hashes differ
-    are not the same experiment. `round` is its round in a plan, from 1. `invalid` says why a run
-    must not be counted. A run without `job_seconds` among its measures never ended; it is invalid.
+    The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's,
+    the plugins') are hashed with the workload, the system and the parameters: runs whose hashes
+    differ are not the same experiment. `round` is its round in a plan, from 1. `invalid` says
+    why a run must not be counted. A run without the measure that its workload is compared by
+    (`job_seconds` for most) never ended; it is invalid.
     """
 
     version: Literal[1] = 1

@@ -145,8 +145,9 @@ def read_results(
 ) -> tuple[BenchRun, ...]:
     """Returns the runs of a file, or those that a report in HTML carries.
 
-    Says what it leaves out: a torn last line, and damaged lines if `skip_damaged`. Raises
-    BadInput for damaged ones otherwise, and for a file without any run.
+    Calls `say` with what it leaves out: a torn last line, and damaged lines if `skip_damaged`.
+    Raises BadInput for damaged ones otherwise, for a file that cannot be read, and for one
+    without a run.
     """
     try:
         data = read_limited(path, _MOST_BYTES)
@@ -198,9 +199,10 @@ class RunStore:
     ) -> Iterator[RunStore]:
         """Opens a file, makes it where there is none, and cuts off a torn last line.
 
-        Without a path the runs are kept in memory alone. `settings` become the header of a new
-        file. Raises BadInput for a file with other settings or of an older VAS, VasError while
-        another process has it open. Damaged lines are left as they are.
+        Without a path the runs are kept in memory alone. `settings` become the header of a
+        new file. Raises BadInput for a file with other settings or of an older VAS,
+        VasError while another process has it open, OSError where it cannot be opened.
+        Damaged lines are left as they are.
         """
         if path is None:
             yield cls(None, Content(()))

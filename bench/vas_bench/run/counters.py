@@ -1,4 +1,4 @@
-"""The machine's counters besides the job's, and its page cache, which may be emptied too."""
+"""Counters of the machine besides the job's; and its page cache, which may be emptied too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Counters:
     counted: Mapping[str, int]
 
     def since(self, before: Counters) -> dict[str, float]:
-        """Returns what was counted since then, of the names that both have."""
+        """Returns how much each counter grew since `before`, of the names that both have."""
         both = self.counted.keys() & before.counted.keys()
         return {
             name: float(self.counted[name] - before.counted[name])
@@ -69,7 +69,7 @@ def cached_bytes(meminfo: str) -> int | None:
 
 
 def page_cache(root: Root) -> dict[str, float]:
-    """Returns the size of this machine's page cache now."""
+    """Returns the size of this machine's page cache now, as a measure; none if unknown."""
     found = cached_bytes(root.read("proc/meminfo") or "")
     return {} if found is None else {"page_cache_bytes": float(found)}
 

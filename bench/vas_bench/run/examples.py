@@ -88,7 +88,10 @@ _DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sh
 
 
 def sort(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
-    """Returns a sort of random texts, into text: a sequence file has a random sync mark."""
+    """Returns Hadoop's Sort of random texts, which writes text.
+
+    A sequence file has a random sync mark, so that no two are equal byte for byte.
+    """
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
     argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
     return Example(lab, directory, argv, sizes, random_text(lab, sizes))
@@ -97,7 +100,7 @@ def sort(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
 def wordcount(
     lab: JobPlace, sizes: TeraSortSizes, directory: str, program: Sequence[str] = ("wordcount",)
 ) -> Example:
-    """Returns WordCount, or a `program` like it, of random text."""
+    """Returns Hadoop's WordCount of random text, or another `program` that reads such text."""
     make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
     return Example(lab, directory, program, sizes, make)
 

@@ -1,7 +1,7 @@
 """Finds where the maps of a job on HDFS ran, and where their blocks lay.
 
 `python -m vas_bench.run.hdfs_locality --name-node URL JOB`, run where the site is, prints rows as
-`vas job locality --json` does, of the keys that `jobs.localities` reads.
+`vas job locality --json` does, with the keys that `jobs.localities` reads.
 """
 
 from __future__ import annotations

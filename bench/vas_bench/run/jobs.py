@@ -35,9 +35,9 @@ _OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_
 class Jobs:
     """The jobs of a plan at one place, below a `directory` of its file systems.
 
-    `hdfs` is what HDFS's paths begin with, `name_node_web` the URL of its NameNode, and `history`
-    the options that name the JobHistoryServer to the programs that ask it, where it is not at its
-    usual address.
+    `hdfs` is what HDFS's paths begin with, `name_node_web` the URL of its NameNode, and
+    `history` the options that name the JobHistoryServer to the programs that ask it, where it
+    is not at its usual address. `prepare` and `run` raise VasError when they fail.
     """
 
     place: WithTez
@@ -86,7 +86,7 @@ class Jobs:
         return self._last
 
     def validate(self, experiment: Experiment, arm: Arm) -> OutputCheck:
-        """Checks the output and removes it."""
+        """Checks the output against stock's where it must be equal, and removes it."""
         check = WORKLOADS[experiment.workload].check
         try:
             checksum = self._of(experiment).validate(arm)
@@ -99,7 +99,7 @@ class Jobs:
     def details(self, experiment: Experiment) -> Details:
         """Returns phases and locality of the last run, from MapReduce's history or Tez's.
 
-        What cannot be read is said and left out: the run is none the worse for it.
+        It prints what cannot be read, and leaves it out.
         """
         job = self._last
         if job is None:
@@ -131,7 +131,7 @@ class Jobs:
 
 
 def meant(experiment: Experiment, found: Mapping[str, float]) -> dict[str, float]:
-    """Returns the measures without those that have no meaning for such a run."""
+    """Returns the measures that have a meaning for the experiment's workload and system."""
     workload = WORKLOADS[experiment.workload]
     left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
     left_out |= set(() if workload.has_splits else _OF_SPLITS)
@@ -184,7 +184,7 @@ class PlannedSite(RunSite):
 
     @abstractmethod
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises VasError for what cannot run here; fetches Tez if it is wanted."""
+        """Raises VasError for experiments that cannot run here; fetches Tez if one needs it."""
 
     @abstractmethod
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:

@@ -1,4 +1,4 @@
-"""A job's counters as the measures that results name."""
+"""Turns a job's counters into the measures that results name."""
 
 from __future__ import annotations
 

@@ -28,7 +28,10 @@ def workloads_jar() -> Path:
 
 
 def heavy(program: str, kind: str) -> Callable[[JobPlace, TeraSortSizes, str], Example]:
-    """Returns a maker of the job `program`; its input is of a kind, and has a file for each map."""
+    """Returns a function that makes the Example of the job `program`, one of the project's own.
+
+    Its input is random data of the given kind, a file for each map.
+    """
 
     def job(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
         jar = str(workloads_jar())

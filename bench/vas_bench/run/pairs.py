@@ -1,4 +1,4 @@
-"""SecondarySort's input: `python -m vas_bench.run.pairs FILE BYTES SEED`.
+"""Writes SecondarySort's input: `python -m vas_bench.run.pairs FILE BYTES SEED`.
 
 Lines of two numbers, in no order: the first one of 65,536, so that groups have many values.
 """
@@ -15,7 +15,10 @@ _INT_BYTES = 4
 
 
 def write_pairs(file: Path, size_bytes: int, seed: int) -> None:
-    """Writes whole lines until the file has at least so many bytes; the same for the same seed."""
+    """Writes whole lines until the file has at least `size_bytes`.
+
+    The same seed gives the same lines.
+    """
     lots = random.Random(seed)  # noqa: S311 (data, not a secret)
     written = 0
     with file.open("w", encoding="ascii") as out:

@@ -1,4 +1,4 @@
-"""Apache Tez, for comparison: its jars, what every MapReduce job on it is told, what jobs did."""
+"""Apache Tez, for comparison: its jars, the properties of jobs on it, and their history."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
 
 
 def job_properties(history: str) -> dict[str, str]:
-    """Returns the properties of every MapReduce job on Tez, which writes its history there."""
+    """Returns the properties of every MapReduce job on Tez.
+
+    `history` is the directory where Tez writes the job's history.
+    """
     return {
         "mapreduce.framework.name": "yarn-tez",
         "tez.use.cluster.hadoop-libs": "true",

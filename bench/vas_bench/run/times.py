@@ -40,8 +40,9 @@ class _Cursor:
 def phases_of(times: JobTimes) -> dict[str, float]:
     """Returns name -> seconds of phases in a row; the slowest task ends each phase.
 
-    `start` is up to the first map, `shuffle` what of it the maps do not hide. What is in none (a
-    wait for the first reducer, the job's end) is left out: `record.close` adds it up.
+    `start` lasts up to the first map; `shuffle` is the part of it that the maps do not hide.
+    Time in no phase (a wait for the first reducer, the job's end) is left out: `record.close`
+    adds it.
     """
     if not times.maps:
         return {}
@@ -59,7 +60,7 @@ def phases_of(times: JobTimes) -> dict[str, float]:
 
 
 def look(history: History, job: str) -> JobTimes:
-    """Returns a job's times from its JobHistoryServer."""
+    """Returns a job's times from its JobHistoryServer. Raises VasError if it does not answer."""
     summary = history.job(job)
     return JobTimes(
         submit_ms=summary["submitTime"],
@@ -78,7 +79,10 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def asked(words: argparse.Namespace) -> tuple[History, str]:
-    """Returns the JobHistoryServer and job that such arguments name."""
+    """Returns the JobHistoryServer and job that arguments of `arguments` name.
+
+    Without --history the server is that of the site's map.
+    """
     master = load_site("run it in a lab").yarn.resourcemanager.name
     return History(words.history or f"http://{master}:19888"), words.job
 

@@ -18,9 +18,14 @@ _SPEED_SECONDS = 0.4
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the instances: 0.")
 @click.option(
-    "--instances", type=click.IntRange(1), default=100, help="Number of instances for the gap: 100."
+    "--seed", type=click.IntRange(0), default=0, help="Random seed of the instances [default: 0]."
+)
+@click.option(
+    "--instances",
+    type=click.IntRange(1),
+    default=100,
+    help="Number of instances for the gap [default: 100].",
 )
 @click.option("--budget", type=RealRange(0, min_open=True), help="Seconds for the big plan.")
 @json_option

@@ -30,7 +30,7 @@ _SMALL = (
 
 @dataclass(frozen=True)
 class Speed:
-    """Measures how many what-ifs one process evaluates per second of the clock.
+    """The speed of the search: how many what-ifs one process evaluates per second of wall time.
 
     `cpu_seconds` is the CPU time that it got in `seconds`.
     """

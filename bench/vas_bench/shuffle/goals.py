@@ -26,7 +26,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class GoalRow:
-    """A line of the table. One that is invalid has no value and has not met its goal."""
+    """A line of the table; an invalid one has no value, and has not met its goal."""
 
     name: str
     value: float | None
@@ -44,7 +44,7 @@ class GoalRow:
         return self.value is not None and self.value <= self.goal
 
     def as_json(self) -> dict[str, Any]:
-        """The row as `--json` prints it; `invalid` only where it is."""
+        """Returns the row as `--json` prints it; `invalid` is in it only if it is not empty."""
         row: dict[str, Any] = {
             "name": self.name,
             "value": _rounded(self.value),
@@ -57,7 +57,7 @@ class GoalRow:
         return row | ({"invalid": self.invalid} if self.invalid else {})
 
     def as_cells(self) -> tuple[object, ...]:
-        """The row for people, in the order of COLUMNS."""
+        """Returns the row for people, in the order of COLUMNS."""
         if self.invalid:
             return (self.name, "invalid", "", self.n, _limit(self.goal), "no", "")
         assert self.value is not None and self.interval is not None
@@ -112,7 +112,7 @@ class _Goals(RootModel[dict[str, tuple[Goal, ...]]]):
 
 
 def read_goals(file: Path) -> Mapping[str, tuple[Goal, ...]]:
-    """Reads the goals of a file by the key of their job."""
+    """Reads the goals of a file: key of a job -> its goals. Raises BadInput for an invalid file."""
     return read_yaml(file, _Goals).root
 
 

@@ -1,6 +1,6 @@
 """The directory on a site that a session makes its own, and removes at its end.
 
-What is not known to be of an ended session of the same user is never removed.
+A directory is removed only if an ended session of the same user is known to have left it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Mark(BaseModel):
 
 
 def is_left_over(directory: Path) -> bool:
-    """Returns whether the directory is one that an ended session of this user left.
+    """Tells whether the directory is one that an ended session of this user left.
 
-    Raises BadInput if it is there and somebody's, or nobody knows whose.
+    Raises BadInput if it is there and somebody else's, or nobody knows whose.
     """
     if not directory.exists():
         return False

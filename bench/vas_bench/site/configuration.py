@@ -85,10 +85,10 @@ class SiteConfiguration:
     def changed(self, properties: Mapping[str, str], temporary: Path) -> Iterator[Path]:
         """Yields a copy of the directory in which these properties have the last word.
 
-        They are written into every file, because Hadoop reads each at another moment; as -D only
-        programs that use Hadoop's Tool would understand them. What the site switches on for every
-        job is off, unless they say otherwise: systems differ in their own properties alone, as in a
-        lab.
+        The properties are written into every file, because Hadoop reads each at another
+        moment; options -D are understood only by programs that use Hadoop's Tool. What the
+        site switches on for every job is switched off, unless the properties say otherwise:
+        systems differ in their own properties alone, as in a lab.
         """
         decided = {**switched_off(self.properties), **properties}
         with tempfile.TemporaryDirectory(dir=temporary, prefix="conf-") as name:

@@ -63,7 +63,11 @@ class Nodes:
             raise BadInput(f"{self.reach!r} has no {_NODE}", where="--reach", hint=hint)
 
     def look(self) -> tuple[Counters, dict[str, float]]:
-        """Returns what all nodes have counted so far, and what their page caches hold now."""
+        """Returns what all nodes have counted so far, and what their page caches hold now.
+
+        Both are empty without `reach`. Raises VasError for a node on which nothing can be
+        read.
+        """
         if not self.reach:
             return Counters({}), {}
         guests = [guest.name for guest in self.cluster.guests()]

@@ -21,8 +21,8 @@ Drops = Literal["none", "guests", "all"]
 class SiteOptions:
     """A site as the user names it.
 
-    `directory` is where data goes, a path below the mount and in HDFS; `reach` is `Nodes`'; `drops`
-    says whose page caches may be emptied.
+    `directory` is where data goes, a path below the mount and in HDFS; `reach` is the command
+    line that `Nodes` takes; `drops` says whose page caches may be emptied.
     """
 
     cluster_file: Path

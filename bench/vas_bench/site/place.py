@@ -129,7 +129,10 @@ def hadoop() -> str:
 
 
 def class_path() -> list[Path]:
-    """Returns the jars that `hadoop classpath` names, those of its wildcards included."""
+    """Returns the jars that `hadoop classpath` names, those of its wildcards included.
+
+    Raises NotHere without `hadoop`, CommandFailed when it fails.
+    """
     words = run([hadoop(), "classpath"]).stdout.strip().split(":")
     found = (glob.glob(f"{word}.jar") if word.endswith("*") else [word] for word in words)  # noqa: PTH207
     return sorted({Path(path) for paths in found for path in paths if path.endswith(".jar")})
@@ -156,7 +159,10 @@ def program_jars() -> list[Path]:
 
 
 def versions() -> dict[str, str]:
-    """Returns the versions of Hadoop, Java and VAS, and the build of its plugins."""
+    """Returns the versions of Hadoop, Java and VAS, and the build of its plugins.
+
+    Raises NotHere without `hadoop`.
+    """
     jars = class_path()
     core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
     plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]

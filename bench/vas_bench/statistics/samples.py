@@ -1,4 +1,4 @@
-"""Samples by arm, from a CSV table or from a file of results as `vas bench run` writes it.
+"""Reads samples by arm from a CSV table, or from a file of results as `vas bench run` writes it.
 
 A table has columns `arm,value[,round]`, or a column for each arm; in a file an arm is a system.
 """
@@ -71,7 +71,10 @@ def _check_rounds(table: CsvTable, found: Mapping[str, Mapping[str, float]]) -> 
 
 
 def is_results(file: Path) -> bool:
-    """Tells whether a file holds runs, a JSON object a line, or is a report that carries them."""
+    """Tells whether a file holds runs, a JSON object a line, or is a report that carries them.
+
+    Raises OSError where it cannot be read.
+    """
     if str(file) == "-" or not file.is_file():
         return False
     with file.open("rb") as stream:

@@ -125,7 +125,7 @@ class Confirm(_Model):
 
 
 class TunePlan(_Model):
-    """A search. `properties` are given to every job; `budget` is in seconds."""
+    """A plan of a search. `properties` are given to every job; `budget` is in seconds."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     workload: WorkloadName = "terasort"

@@ -1,4 +1,4 @@
-"""A recommended configuration as a job profile, the XML that `vas submit --profile` takes."""
+"""Writes a recommended configuration as a job profile: XML that `vas submit --profile` takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _NOTES = {
 
 
 def profile_properties(plan: TunePlan, point: TunePoint) -> dict[str, str]:
-    """Returns the properties to run as the point did; how data is cut only if that was tried."""
+    """Returns the job properties of a point.
+
+    Those that cut the data (split, reducers) are among them only if the plan varied them.
+    """
     swept = {
         key: value
         for key, value, tried in (
@@ -33,7 +36,7 @@ def profile_properties(plan: TunePlan, point: TunePoint) -> dict[str, str]:
 
 
 def profile_xml(plan: TunePlan, found: TuneResult, point: TunePoint) -> str:
-    """Returns the file's text; comments say what was measured and how."""
+    """Returns the text of a job profile; its comments say what was measured and how."""
     root = ElementTree.Element("configuration")
     told = profile_properties(plan, point)
     for text in _head(plan, found, point, told):

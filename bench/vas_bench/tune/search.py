@@ -31,7 +31,7 @@ class TuneVerdict:
 
     @property
     def in_words(self) -> str:
-        """The recommendation and its reason, or that nothing is recommended."""
+        """The recommendation and its reason, or a sentence that nothing is recommended."""
         found = self.recommended
         if found is None:
             return "no change is recommended: none is significantly better than the baseline"
@@ -75,7 +75,7 @@ class TuneResult:
 
 @dataclass(frozen=True)
 class Finder:
-    """A plan's space with what each point is made of, and the trials of it.
+    """A search: a plan's space, the identity of each point's runs, and the trials that play them.
 
     Runs of the search are warm-ups in the file of results: they chose, so they must not judge.
     """
@@ -89,7 +89,8 @@ class Finder:
     def find(self) -> TuneResult:
         """Halves the candidates, then compares the finalists with the baseline.
 
-        Raises VasError where the baseline fails, or no candidate runs; OutOfTime.
+        Raises VasError where the baseline fails, or no candidate runs; OutOfTime where the
+        budget ends.
         """
         self._warm_up()
         outcomes = self._search()

@@ -56,7 +56,8 @@ class Trials:
     ) -> dict[RoundKey, BenchRun]:
         """Returns the runs that count, by their rounds' keys.
 
-        Raises VasError where the needed identity fails, and OutOfTime.
+        Raises VasError where a run of `needed` fails, OutOfTime where the budget ends
+        before the rounds.
         """
         found = {each.key: self.done[each.key] for each in rounds if each.key in self.done}
         todo = [each for each in rounds if each.key not in found]

@@ -49,7 +49,7 @@ def as_json(found: TuneResult) -> dict[str, Any]:
 
 
 def space_as_json(space: Space) -> dict[str, Any]:
-    """Returns the candidates, and the combinations that cannot be."""
+    """Returns the candidates, and the combinations that `vas lint` refuses, with the reason."""
     return {
         "baseline": space.baseline.choices,
         "candidates": [space.name(point) for point in space.candidates],

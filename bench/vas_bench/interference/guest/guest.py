@@ -1,4 +1,4 @@
-"""The edge: a guest booted once, at work in its own rounds, paused in all others."""
+"""Boots a guest once, lets it work in its own rounds, and pauses it in all others."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The guest's program: TeraSort, again and again. Needs the standard library alone.
+"""Runs in the guest: TeraSort, again and again. Needs the standard library alone.
 
-Says each step in a line of JSON on a virtio port. Started by a unit that the seed brings; the
+It reports each step in a line of JSON on a virtio port. A unit that the seed brings starts it; the
 words of its jobs are a file of the seed's too.
 """
 

@@ -1,4 +1,4 @@
-"""A curve with its band through measured points."""
+"""Draws a curve with its band through measured points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arms one below the other: each with its runs as points, their middle, and its interval."""
+"""Draws arms one below the other: each with its runs as points, their middle, and its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A share of a whole for each of many things, as bars of one length."""
+"""Draws a share of a whole for each of many things, as bars of one length."""
 
 from __future__ import annotations
 
