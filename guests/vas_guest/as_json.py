@@ -1,4 +1,4 @@
-"""The results of `vas guest` for programs."""
+"""Makes the JSON documents that the commands of `vas guest` print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from vas_guest.vfs import SysfsWrite
 def differences_json(
     desired: DesiredGuest, found: Sequence[GuestDifference], *, running: bool
 ) -> dict[str, Any]:
-    """Returns the differences, and whether a running guest must restart for them."""
+    """Returns a guest's differences as `vas guest apply` and `verify` print them by --json.
+
+    `running` tells whether the guest runs; `restart` in the result, whether it must restart for
+    them.
+    """
     return {
         "guest": desired.guest.name,
         "differences": [vars(one) for one in found],
@@ -32,9 +36,10 @@ def functions_json(
     *,
     interrupts: bool,
 ) -> dict[str, Any]:
-    """Returns the changes of a PF's virtual functions; `functions` are those of the guests.
+    """Returns the virtual functions (VFs) of an adapter as `vas guest vfs --json` prints them.
 
-    `interrupts`: making them may interrupt the storage's traffic.
+    `desired` is how many VFs the guests need, `functions` are the PCI addresses of the guests'
+    VFs. `interrupts` tells whether the writes may interrupt the storage's traffic.
     """
     return {
         "pf": pf,

@@ -37,34 +37,41 @@ class DesiredGuest:
 
     @property
     def host(self) -> Host:
-        """Returns the storage server that it runs on."""
+        """Returns the storage server that the guest runs on."""
         host = self.cluster.host_by_guest(self.guest.name)
         assert host is not None, "a guest of the map has a host"
         return host
 
     @property
     def domain(self) -> Xml.Element:
-        """Returns its libvirt domain. Raises BadInput for a guest without a disk."""
+        """Returns the guest's libvirt domain.
+
+        Raises BadInput for a guest without a disk, and for a placement of another guest or
+        size.
+        """
         return domain(self.cluster, self.guest, self.settings, self.placement)
 
     @property
     def network(self) -> Xml.Element | None:
-        """Returns the libvirt network (pool) of its VF; None if it gets no VF."""
+        """Returns the libvirt network (pool) of the guest's VF; None if it gets no VF.
+
+        Raises ValueError for an entry of `functions` that is not a PCI address.
+        """
         if not self.settings.virtual_function:
             return None
         return network(self.cluster, self.host, self.functions)
 
     @property
     def neighbours(self) -> set[str]:
-        """Returns the UUIDs of all guests of its host, its own included."""
+        """Returns the UUIDs of all guests of the same host, this one included."""
         return {guest_uuid(self.cluster, guest) for guest in self.host.guests}
 
     @property
     def seed(self) -> dict[str, str]:
-        """Returns the files of its cloud-init seed: name -> text."""
+        """Returns the files of the guest's cloud-init seed: name -> text."""
         return seed_files(self.cluster, self.map_text, self.guest, self.settings)
 
     @property
     def seed_file(self) -> Path:
-        """Returns the file of its seed on the host."""
+        """Returns the path of the guest's seed (a CD image) on its host."""
         return Path(seed_file(self.guest, self.settings))

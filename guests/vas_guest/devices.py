@@ -20,10 +20,11 @@ ROOT_LABEL = "vas-root"
 
 
 def refuse_foreign(paths: Collection[str], settings: GuestSettings, known: Collection[str]) -> None:
-    """Raises BadInput for a device that is in use or has somebody's data.
+    """Raises BadInput for a block device that is in use or holds somebody's data.
 
-    The first of `paths` may have the image. Devices in `known`, those of the guest's present
-    definition, are not examined, as it may run.
+    The first of `paths` may hold the image. Devices in `known`, those of the guest's present
+    definition, are not examined, as the guest may run. Raises OSError for a device that cannot
+    be opened, CommandFailed if wipefs or partx fails, NotHere without these programs.
     """
     known = {os.path.realpath(path) for path in known}
     ours = {os.path.realpath(path) for path in settings.used_disks}
@@ -39,7 +40,8 @@ def refuse_foreign(paths: Collection[str], settings: GuestSettings, known: Colle
 def refuse_claimed(path: str) -> None:
     """Raises BadInput for a device that is mounted, or used by device-mapper, MD or LVM.
 
-    Opening with O_EXCL but without O_CREAT fails for such devices (open(2)).
+    Opening with O_EXCL but without O_CREAT fails for such devices (open(2)). Raises OSError for
+    a device that cannot be opened for another reason.
     """
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
@@ -52,7 +54,11 @@ def refuse_claimed(path: str) -> None:
 
 
 def refuse_data(path: str, *, may_be_image: bool) -> None:
-    """Raises BadInput for a device or file with a signature, by wipefs(8), that is not ours."""
+    """Raises BadInput for a device or file with a signature, by wipefs(8), that is not ours.
+
+    `may_be_image`: the signature of the project's guest image is allowed. Raises CommandFailed
+    if wipefs or partx fails, NotHere without these programs.
+    """
     said = run(["wipefs", "--noheadings", "--output", "TYPE,LABEL", path]).stdout
     found = [line.split() for line in said.splitlines() if line.strip()]
     if not found or (may_be_image and _has_image(path, found)):

@@ -51,8 +51,9 @@ def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
 def bases(path: str, form: str) -> Iterator[str]:
     """Yields the base files of a disk of that format, by their headers.
 
-    Yields none if qemu-img cannot read the disk. libvirt does not list the bases of a machine that
-    is shut off. No format is guessed: a machine can write anything to the start of a raw disk.
+    Yields none if qemu-img cannot read the disk. libvirt does not list the bases of a machine
+    that is shut off. No format is guessed: a machine can write anything to the start of a raw
+    disk. Raises NotHere without qemu-img.
     """
     under: str | None = path
     seen = set()
@@ -87,7 +88,9 @@ def lacking(guest: Guest) -> list[Disk]:
 def make(guest: Guest, image: Path | None) -> Iterator[Disk]:
     """Makes the disks that do not exist, and yields each: the first from the image, others empty.
 
-    Raises BadInput for the first disk without an image, and for a device that does not exist.
+    Raises BadInput for the first disk without an image, and for a device that does not exist;
+    CommandFailed if qemu-img fails, NotHere without it; FileExistsError for a disk that another
+    process made meanwhile.
     """
     for disk in lacking(guest):
         if disk.path.startswith("/dev/"):

@@ -33,19 +33,24 @@ _ENDING_SECONDS = 120
 
 @dataclass(frozen=True)
 class GuestHost:
-    """The storage server of guests; `uri` is its libvirt's, None for virsh's own default."""
+    """The storage server of guests; `uri` is its libvirt's, None for virsh's own default.
+
+    All methods raise VasError with virsh's message where virsh fails, and NotHere without
+    virsh.
+    """
 
     uri: str | None = None
 
     @property
     def libvirt(self) -> GuestLibvirt:
-        """Returns the server's libvirt."""
+        """Returns the libvirt of the storage server."""
         return GuestLibvirt(self.uri)
 
     def differences(self, desired: DesiredGuest) -> list[GuestDifference]:
-        """Compares disks, pool, seed and definition with the desired ones.
+        """Returns how the guest's disks, pool, seed and definition differ from the desired ones.
 
-        Empty if all are as desired. The running machine may still differ from its definition.
+        Empty if all are as desired. The running machine may still differ from its
+        definition.
         """
         disks = [GuestDifference(disk.path, _THERE, None) for disk in lacking(desired.guest)]
         pool = network_differences(self.libvirt, desired)
@@ -56,15 +61,16 @@ class GuestHost:
         return desired.uuid in self._all() or desired.seed_file.exists()
 
     def is_running(self, desired: DesiredGuest) -> bool:
-        """Tells whether the guest runs, or has not quite ended: its resources are still in use."""
+        """Tells whether the guest runs or is shutting down; it still uses its resources then."""
         return desired.uuid in self.libvirt.listed("list")
 
     def apply(self, desired: DesiredGuest) -> list[GuestDifference]:
         """Makes and defines what differs, reads it back, and returns what was changed.
 
         A running guest keeps running: its new definition counts from its next start. Raises
-        VasError if libvirt did not take a part of the definition, BadInput if another machine has
-        the guest's name or a disk is somebody else's.
+        VasError if libvirt did not take a part of the definition; BadInput if another
+        machine has the guest's name, a disk is somebody else's, or the image or a VF is
+        missing; CommandFailed if a disk cannot be made.
         """
         self.refuse_disks(desired)
         found = self.differences(desired)
@@ -95,7 +101,7 @@ class GuestHost:
         refuse_disks(self.libvirt, desired)
 
     def start(self, desired: DesiredGuest) -> None:
-        """Starts the guest, now and with its host, unless it runs.
+        """Starts the guest unless it runs, and makes libvirt start it whenever its host boots.
 
         Raises VasError if it is shutting down and does not end in time.
         """
@@ -161,7 +167,8 @@ class GuestHost:
     def remove(self, desired: DesiredGuest) -> bool:
         """Removes a guest's definition, seed and console log; its disks stay.
 
-        Returns False if it was not there. Raises BadInput while it runs.
+        Returns False if there was neither a definition nor a seed. Raises BadInput while it
+        runs.
         """
         there = self.is_there(desired)
         if there and self.is_running(desired):

@@ -13,7 +13,10 @@ _THERE = "there"
 
 
 def network_differences(libvirt: GuestLibvirt, desired: DesiredGuest) -> list[GuestDifference]:
-    """Compares the defined pool with the desired one; empty if they are equal, or for no VF."""
+    """Returns how the defined pool differs from the desired one: an empty or a one-element list.
+
+    Empty too for a guest that gets no VF. Raises VasError if virsh fails.
+    """
     if desired.network is None:
         return []
     name = network_name(desired.host)
@@ -26,7 +29,10 @@ def network_differences(libvirt: GuestLibvirt, desired: DesiredGuest) -> list[Gu
 
 
 def define_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
-    """Defines and starts the pool, now and with its host."""
+    """Defines and starts the pool, and makes libvirt start it whenever its host boots.
+
+    Raises VasError if virsh fails.
+    """
     assert desired.network is not None
     libvirt.do("net-define", "/dev/stdin", stdin=to_text(desired.network))
     libvirt.do("net-autostart", network_name(desired.host))
@@ -34,7 +40,10 @@ def define_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
 
 
 def start_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
-    """Makes the pool active as it is defined; leaves it while a guest has a VF of it."""
+    """Makes the pool active as it is defined; leaves it while a guest has a VF of it.
+
+    Raises VasError if virsh fails.
+    """
     name = network_name(desired.host)
     if name in libvirt.listed("net-list", "--name"):
         active = libvirt.network(name)
@@ -45,7 +54,10 @@ def start_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
 
 
 def remove_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
-    """Removes the pool together with the last guest of its host."""
+    """Removes the pool if no guest of the host is defined any more.
+
+    Raises VasError if virsh fails.
+    """
     if not desired.settings.virtual_function or desired.neighbours & set(
         libvirt.listed("list", "--all")
     ):

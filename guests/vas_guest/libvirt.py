@@ -11,7 +11,11 @@ from vas_core.xmltree import parse_xml
 
 @dataclass(frozen=True)
 class GuestLibvirt:
-    """The libvirt at a connection URI; None is virsh's own default."""
+    """The libvirt at a connection URI; None is virsh's own default.
+
+    All methods raise VasError with virsh's message where virsh fails, and NotHere without
+    virsh.
+    """
 
     uri: str | None = None
 
@@ -20,7 +24,7 @@ class GuestLibvirt:
         return virsh(self.uri, *words, stdin=stdin)
 
     def listed(self, *words: str) -> list[str]:
-        """Returns the lines of a list: UUIDs of machines, or what `words` ask for."""
+        """Returns the lines that a virsh command prints, without blank ones; UUIDs of `list`."""
         words = (*words, "--uuid") if words[0] == "list" else words
         return [line.strip() for line in self.do(*words).splitlines() if line.strip()]
 

@@ -16,12 +16,15 @@ _PARTS = ("domain", "bus", "slot", "function")
 
 
 def network_name(host: Host) -> str:
-    """Returns the name of the network of a host's PF."""
+    """Returns the name of the libvirt network for a host's PF."""
     return f"vas-{host.nics.pf}"
 
 
 def network_uuid(cluster: Cluster, host: Host) -> str:
-    """Returns the network's UUID, by site, host and PF: a network with another is not VAS's."""
+    """Returns the UUID of a host's libvirt network, which depends on site, host and PF only.
+
+    A network of the same name with another UUID is not VAS's.
+    """
     return str(uuid.uuid5(_NAMESPACE, f"{cluster.site}/{host.name}/{host.nics.pf}"))
 
 
@@ -45,7 +48,10 @@ def network(cluster: Cluster, host: Host, functions: Sequence[str]) -> Xml.Eleme
 
 
 def has(found: Xml.Element) -> str:
-    """Returns what a network gives to guests: PCI addresses, and a whole PF as `pf NAME`."""
+    """Returns the devices that a network gives to guests, as one line of words.
+
+    These are sorted PCI addresses, and `pf NAME` for a whole PF.
+    """
     adapters = [f"pf {pf.get('dev')}" for pf in found.iterfind("forward/pf")]
     return " ".join(adapters + sorted(map(_address, found.iterfind("forward/address"))))
 

@@ -17,7 +17,7 @@ FILE = "var/lib/vas/vfs.json"
 def read_pool(root: Root, pf: str) -> tuple[str, ...]:
     """Returns the PCI addresses of the guests' VFs of a PF; empty if none were ever chosen.
 
-    Raises BadInput if the file is not JSON.
+    They are read from /var/lib/vas/vfs.json. Raises BadInput if that file is not JSON.
     """
     text = root.read(FILE)
     try:
@@ -28,7 +28,10 @@ def read_pool(root: Root, pf: str) -> tuple[str, ...]:
 
 
 def write_pool(root: Root, pf: str, addresses: Collection[str]) -> None:
-    """Records the PCI addresses of the guests' VFs of a PF."""
+    """Records the PCI addresses of the guests' VFs of a PF in /var/lib/vas/vfs.json.
+
+    Raises OSError where the file cannot be written.
+    """
     file = root.path(FILE)
     make_directories(file.parent)
     write_atomically(file, json.dumps({pf: list(addresses)}) + "\n")
@@ -37,7 +40,8 @@ def write_pool(root: Root, pf: str, addresses: Collection[str]) -> None:
 def carrying(found: Adapter, macs: Collection[str]) -> list[str]:
     """Returns the addresses of the VFs with one of these MACs, which libvirt sets for its guests.
 
-    So a running guest keeps its VF even if nothing recorded which one it is.
+    So a running guest keeps its VF even if nothing recorded which one it is. Raises
+    CommandFailed if `ip` fails, NotHere without it.
     """
     functions = read_functions(found.pf)
     numbers = [vf["vf"] for vf in functions if vf.get("mac", vf.get("address")) in macs]

@@ -1,4 +1,4 @@
-"""Prints the results of `vas guest` for people."""
+"""Prints the results of `vas guest` as tables for people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def print_differences(found: Sequence[GuestDifference]) -> None:
 
 
 def print_functions(pf: str, writes: Sequence[SysfsWrite], trust: Untrue) -> None:
-    """Prints the changes of a PF's virtual functions, and those that wait for their guests."""
+    """Prints what changed at the virtual functions of a PF, or that nothing had to.
+
+    A note on stderr lists the VFs in use, whose trust can change only after their guests end.
+    """
     rows = [(write.file, write.value, write.why) for write in writes]
     why = "as `trust` of the settings says"
     rows += [(f"trust of virtual function {number}", "changed", why) for number in trust.free]

@@ -25,7 +25,10 @@ class Untrue:
 
 
 def read_functions(pf: str) -> list[dict[str, Any]]:
-    """Reads the state of a PF's VFs from its driver, by `ip -json link`."""
+    """Returns the state of each VF of a PF, as `ip -json link` prints it (`vfinfo_list`).
+
+    Raises CommandFailed if `ip` fails, NotHere without it.
+    """
     said = run(["ip", "-json", "link", "show", "dev", pf]).stdout
     return [vf for link in json.loads(said) for vf in link.get("vfinfo_list", ())]
 
@@ -33,7 +36,10 @@ def read_functions(pf: str) -> list[dict[str, Any]]:
 def untrue(
     found: Adapter, functions: Sequence[Mapping[str, Any]], chosen: Collection[str], *, trust: bool
 ) -> Untrue:
-    """Returns those of the `chosen` addresses whose trust differs from `trust`. Pure."""
+    """Returns the numbers of the VFs at `chosen` addresses whose trust is not `trust`. Pure.
+
+    `functions` is the state of the PF's VFs, from `read_functions`.
+    """
     differ = [
         vf["vf"]
         for vf in functions
@@ -48,7 +54,7 @@ def untrue(
 def set_trust(found: Adapter, chosen: Collection[str], *, trust: bool, dry_run: bool) -> Untrue:
     """Sets the trust of the unused VFs, reads it back, and returns what differed before.
 
-    Raises FoundDifferent if the adapter did not take it.
+    Raises FoundDifferent if the adapter did not take it, CommandFailed if `ip` fails.
     """
     before = untrue(found, read_functions(found.pf), chosen, trust=trust) if chosen else Untrue()
     if dry_run or not before.free:
@@ -65,7 +71,10 @@ def set_trust(found: Adapter, chosen: Collection[str], *, trust: bool, dry_run: 
 
 
 def waiting(found: Untrue) -> str:
-    """Returns a message about the VFs in use; empty if there are none."""
+    """Returns a message about VFs whose trust cannot change now; empty if there are none.
+
+    Such a VF is in use: its trust can be set when its guest is shut down.
+    """
     if not found.used:
         return ""
     return (

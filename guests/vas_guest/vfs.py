@@ -109,8 +109,9 @@ def read_adapter(root: Root, pf: str) -> Adapter:
 def make(root: Root, pf: str, wanted: int, *, interrupt: bool) -> list[SysfsWrite]:
     """Makes at least `wanted` VFs, reads the number back, and returns what was written.
 
-    Drivers stop the PF for a moment when its first VFs are made. Raises BadInput if the PF is up
-    and `interrupt` does not allow that, FoundDifferent if the adapter made fewer VFs.
+    Drivers stop the PF for a moment when its first VFs are made. Raises BadInput if the PF is
+    up and `interrupt` does not allow that, or a VF is in use; NotHere if the adapter cannot
+    have so many; FoundDifferent if it made fewer; OSError if the kernel refuses the write.
     """
     before = read_adapter(root, pf)
     todo = steps(before, wanted)

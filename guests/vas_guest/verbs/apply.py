@@ -24,7 +24,7 @@ from vas_guest.table import print_differences
 @click.option(
     "--image", type=path_type, metavar="QCOW2", help="Image to make the guest's first disk of."
 )
-@click.option("--start", is_flag=True, help="Start the guest too, now and with its host.")
+@click.option("--start", is_flag=True, help="Start the guest now, and whenever its host boots.")
 @click.option(
     "--wait",
     type=RealRange(min=1, max=7200),

@@ -27,7 +27,7 @@ from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
 @click.option("--node", help="Storage server.  [default: this machine's name]")
 @settings_option
 @click.option(
-    "--interrupt", is_flag=True, help="Make functions although the adapter's own interface is up."
+    "--interrupt", is_flag=True, help="Make functions even if the adapter's own interface is up."
 )
 @dry_run()
 @json_option
@@ -49,7 +49,7 @@ def vfs(
               vas guest vfs
 
     \f
-    Raises BadInput for a node that is not a storage server of the map.
+    Raises BadInput for a node that is not a storage server of the map, NotHere without SR-IOV.
     """
     host = _host(cluster_file, node)
     pf, wanted = host.nics.pf, len(host.guests)
