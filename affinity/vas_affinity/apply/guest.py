@@ -51,7 +51,11 @@ class GuestCpus:
         return " ".join(filter(None, (self.target.value, self.number, "of", self.name, where)))
 
     def read(self) -> Value:
-        """Returns the CPUs; None for a definition without a pin. Raises Gone, VasError."""
+        """Returns the CPUs; None for a definition without a pin.
+
+        Raises Gone if the guest, its description or the vCPU or iothread is not there any
+        more, VasError with virsh's message if virsh fails.
+        """
         document = self._document()
         self._check_number(document)
         pin = self._pin(document)
@@ -62,7 +66,11 @@ class GuestCpus:
         return self._unpinned(document) if self.side is Side.LIVE else None
 
     def write(self, value: Value) -> None:
-        """Pins to the CPUs; None removes the pin. Raises Gone, VasError with virsh's message."""
+        """Pins to the CPUs; None removes the pin.
+
+        Raises Gone if the guest or its description is not there any more, VasError with
+        virsh's message.
+        """
         if value is None:
             self._unpin()
             return

@@ -38,7 +38,10 @@ def read_immovable(state: Path) -> dict[str, str]:
 
 
 def record_immovable(state: Path, outcomes: Iterable[SettingResult]) -> None:
-    """Adds the settings that were refused, and removes those that were changed since."""
+    """Adds the settings that were refused, and removes those that were changed since.
+
+    Raises OSError if the file cannot be written, Planted if it is not our own.
+    """
     known = read_immovable(state)
     why = dict(known)
     for outcome in outcomes:

@@ -40,14 +40,20 @@ class LocalHost:
         return self.state / HOST_JOURNAL.of()
 
     def plan(self, placement: HostPlacement) -> list[SettingResult]:
-        """Returns what `apply` would do with each setting. Changes nothing."""
+        """Returns what `apply` would do with each setting. Changes nothing.
+
+        Raises VasError for a damaged journal.
+        """
         self.settings.virsh.forget()
         changes, skipped = self._changes(placement, Journal.peek(self.journal))
         immovable = read_immovable(self.state)
         return [*skipped, *(_note_immovable(_compare(change), immovable) for change in changes)]
 
     def verify(self, placement: HostPlacement) -> list[SettingResult]:
-        """Compares each setting of a placement with its present value. Changes nothing."""
+        """Compares each setting of a placement with its present value. Changes nothing.
+
+        Raises VasError for a damaged journal.
+        """
         restores = ApplyOutcome.TO_RESTORE
         return [found for found in self.plan(placement) if found.verdict is not restores]
 
@@ -66,7 +72,10 @@ class LocalHost:
         return [*skipped, *done]
 
     def rollback(self) -> list[SettingResult]:
-        """Restores every setting that VAS changed, last change first."""
+        """Restores every setting that VAS changed, last change first; returns what was done.
+
+        Empty if there is nothing to restore. Raises VasError for a damaged journal.
+        """
         return self.apply(HostPlacement(host="")) if Journal.peek(self.journal) else []
 
     def _changes(

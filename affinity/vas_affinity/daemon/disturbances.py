@@ -18,7 +18,10 @@ _OF_A_CPU = b"@/devices/system/cpu/"
 
 
 class Disturbances:
-    """Two netlink sockets for a selector: link changes, and CPU events."""
+    """Two netlink sockets for a selector: link changes, and CPU events.
+
+    Raises OSError if they cannot be opened.
+    """
 
     def __init__(self) -> None:
         self.links = _open(socket.NETLINK_ROUTE, _RTMGRP_LINK)

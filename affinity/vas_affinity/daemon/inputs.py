@@ -9,7 +9,7 @@ from vas_affinity.placement import HostPlacement
 
 
 class DaemonInputs(BaseModel):
-    """The plan that a user asked for, and the settings."""
+    """The plan that a user asked for, and the settings of the daemon."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

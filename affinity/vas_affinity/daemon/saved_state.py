@@ -19,13 +19,19 @@ _STATE = TypeAdapter(DaemonState)
 
 
 def write_state(state: Path, remembered: DaemonState) -> None:
-    """Saves the state in a directory; replaces the file at once or not at all."""
+    """Saves the state in a directory; replaces the file at once or not at all.
+
+    Raises OSError if it cannot be written.
+    """
     make_directories(state)
     write_atomically(state / _FILE, _STATE.dump_json(remembered, indent=2), mode=0o600)
 
 
 def check_state(state: Path) -> None:
-    """Raises VasError if a journal could not be written in that directory."""
+    """Raises VasError if this user may not write a journal in that directory.
+
+    Raises OSError if it cannot be written for another reason, such as a full disk.
+    """
     try:
         make_directories(state)
         with TemporaryFile(dir=state):
@@ -36,7 +42,11 @@ def check_state(state: Path) -> None:
 
 
 def read_state(state: Path) -> DaemonState | None:
-    """Returns the state that a daemon saved since the machine's boot; None if there is none."""
+    """Returns the state that a daemon saved since the machine's boot.
+
+    None if there is none, or another version of VAS wrote it. Raises OSError if it cannot be
+    read.
+    """
     try:
         return _STATE.validate_json((state / _FILE).read_bytes())
     except (FileNotFoundError, ValidationError):

@@ -33,7 +33,7 @@ CONCESSIONS = (
     Concessions(emulator_shares=True, iothreads_share=True),
     Concessions(emulator_shares=True, iothreads_share=True, host_shares=True),
 )
-"""In the order in which they are tried: each gives up one comfort more."""
+"""All concessions, in the order in which they are tried: each gives up one comfort more."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,10 @@ def roles_of(
     *,
     junk: bool,
 ) -> dict[int, CpuRole]:
-    """Returns online CPU -> role. `taken` are the roles of the guests' CPUs."""
+    """Returns online CPU -> role. `taken` are the roles of the guests' CPUs.
+
+    `junk`: siblings of the storage interrupts' CPUs get no work.
+    """
     roles = dict(taken)
     for core in kept.interrupt_cores:
         for cpu in core.cpus:

@@ -82,7 +82,9 @@ thread_options = shared(
         default=Policy.SCORE.value,
         help="Take the lowest score, or the slides' order of cores.",
     ),
-    click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the search: 0."),
+    click.option(
+        "--seed", type=click.IntRange(0), default=0, help="Random seed of the search [default: 0]."
+    ),
     click.option(
         "--budget",
         type=RealRange(0, min_open=True),
@@ -93,7 +95,7 @@ thread_options = shared(
         "--idle-below",
         type=RealRange(0, min_open=True),
         default=0.2,
-        help="Use below which the slides call a core idle: 0.2.",
+        help="Use below which the slides call a core idle [default: 0.2].",
     ),
 )
 

@@ -44,10 +44,10 @@ _MEMORY = SizeType(least=1 << 20)
     "--iothreads",
     type=click.IntRange(0, 16),
     default=GuestRequest.model_fields["iothreads"].default,
-    help="Guest I/O threads: 1.",
+    help="Guest I/O threads [default: 1].",
 )
 @click.option(
-    "--oss-share", type=RealRange(0, 0.9), help="Share of cores that the OSS keeps: 0.25."
+    "--oss-share", type=RealRange(0, 0.9), help="Share of cores that the OSS keeps [default: 0.25]."
 )
 @click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
 @click.option(

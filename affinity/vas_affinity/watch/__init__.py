@@ -1,1 +1,1 @@
-"""Watching threads: which core each runs on, live or recorded, and which threads talk to which."""
+"""Watches threads: which core each runs on, live or recorded, and which threads talk to which."""

@@ -29,9 +29,15 @@ from vas_core.table import print_table
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), help="Write the measurement to this file.")
 @click.option("--cpus", metavar="LIST", help="Measure pairs of these CPUs only, like 0-3,8.")
-@click.option("--pairs", type=click.IntRange(1), default=400, help="Largest number of pairs: 400.")
-@click.option("--rounds", type=click.IntRange(1), default=2000, help="Round trips a sample: 2000.")
-@click.option("--samples", type=click.IntRange(1), default=15, help="Samples per pair: 15.")
+@click.option(
+    "--pairs", type=click.IntRange(1), default=400, help="Largest number of pairs [default: 400]."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=2000, help="Round trips per sample [default: 2000]."
+)
+@click.option(
+    "--samples", type=click.IntRange(1), default=15, help="Samples per pair [default: 15]."
+)
 @json_option
 def measure(
     out: Path | None, cpus: str | None, pairs: int, rounds: int, samples: int, as_json: bool

@@ -18,7 +18,10 @@ class Side(Enum):
 
 
 class Virsh:
-    """The libvirt at a connection URI; None is virsh's own default."""
+    """The libvirt at a connection URI; None is virsh's own default.
+
+    All methods that ask it raise VasError with virsh's message, and NotHere without virsh.
+    """
 
     def __init__(self, uri: str | None = None) -> None:
         self._uri = uri

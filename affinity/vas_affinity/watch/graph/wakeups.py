@@ -42,7 +42,10 @@ class Wakes:
 
 @dataclass
 class Counting:
-    """A running count of wake-ups. `attached_seconds` is how long it counted so far."""
+    """A running count of wake-ups. `attached_seconds` is how long it counted so far.
+
+    All methods but `stop` and `adapt` raise OSError if the kernel refuses.
+    """
 
     programs: dict[str, int]
     """Tracepoint -> program."""

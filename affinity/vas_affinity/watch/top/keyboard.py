@@ -26,7 +26,7 @@ def keys() -> Iterator[None]:
 
 
 def quit_within(seconds: float) -> bool:
-    """Waits so long, or until a key is pressed; tells whether that was q."""
+    """Waits `seconds`, or until a key is pressed; tells whether that key was q."""
     if not sys.stdin.isatty():
         select.select([], [], [], seconds)
         return False

@@ -22,7 +22,10 @@ from vas_core.root import Root
 
 @dataclass
 class Looking:
-    """Keeps the last sample. A thread that used no CPU since does not have its migrations read."""
+    """Samples threads, and keeps the last sample to compare the next one with.
+
+    A thread that used no CPU since then does not have its migrations read.
+    """
 
     root: Root
     pids: Callable[[], Sequence[int]]
