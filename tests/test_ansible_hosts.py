@@ -1,4 +1,4 @@
-"""Every role on real hosts: made true, again without a change, checked, taken away, as before."""
+"""Every role on hosts in namespaces: present, again without a change, checked, absent."""
 
 from __future__ import annotations
 

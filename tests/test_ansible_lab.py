@@ -1,4 +1,4 @@
-"""Lustre's servers and its client, by packages, on real hosts, without Lustre's kernel modules.
+"""Lustre's server and client packages on hosts in namespaces, without Lustre's kernel modules.
 
 Its packages are empty ones of the names that Lustre's have, from a signed repository of the test's
 own: what is seen is apt's part, the files and the units. No disk is formatted, no target started.

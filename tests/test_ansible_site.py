@@ -1,4 +1,4 @@
-"""The whole of site.yml, again, and teardown.yml: three machines as they were before.
+"""site.yml on three machines, twice, then teardown.yml: the machines are as they were before.
 
 The guest is two: a real libvirt has a domain of it that speaks once and halts, and what Ansible
 reaches at its address is a machine in namespaces.

@@ -1,4 +1,4 @@
-"""N6: how many counters a job of VAS has besides its own."""
+"""The number of counters that VAS adds to a job's own stays within a site's limits."""
 
 from __future__ import annotations
 

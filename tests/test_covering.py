@@ -1,4 +1,4 @@
-"""Of the shuffle's cases every pair of values has a row, and nothing else has."""
+"""The tables of the shuffle's test cases hold every pair of values, and nothing besides."""
 
 from __future__ import annotations
 

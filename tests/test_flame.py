@@ -1,4 +1,4 @@
-"""The flame graph of a start's samples."""
+"""The flame graph of the samples that were taken while a JVM started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""O7: every command that reads a file or a tree of somebody else has a limit, and one error.
+"""Every command that reads somebody else's file or tree has a limit, and reports one error.
 
 The size limits are met by sparse files: what is refused is not read.
 """

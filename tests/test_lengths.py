@@ -1,4 +1,4 @@
-"""A file that nobody reads at once, and a function that hides several, are split."""
+"""No file and no function is longer than the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As many reducers as make a JVM's start the whole cost of each, on the lab's real YARN."""
+"""A job of so many reducers that each costs little but its JVM's start, on the lab's YARN."""
 
 from __future__ import annotations
 

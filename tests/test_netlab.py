@@ -1,4 +1,4 @@
-"""The network of a site alone: `vas lab net`, and from Python."""
+"""The network of a lab without its daemons, made by `vas lab net` and from Python."""
 
 from __future__ import annotations
 

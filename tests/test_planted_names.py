@@ -1,4 +1,4 @@
-"""D3: what another user puts at a name that VAS uses again is refused, and what it leads to stays.
+"""A link that another user puts at a name that VAS uses is refused, and its target stays.
 
 The names come from `vas_core.predictable_names`; each has here what opens it.
 """

@@ -1,4 +1,4 @@
-"""What map output asks the OSTs, call by call, on the stand-in that counts requests."""
+"""Requests to the OSTs that map output makes, call by call, on the stand-in that counts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edge on the real kernel: nothing of others is touched, and no packet is lost."""
+"""Routes in the real kernel: VAS touches nobody else's, and no packet is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vas-routed` after a reload, a restart, a bad map and a rename: no path goes unwatched."""
+"""`vas-routed` watches every path after a reload, a restart, a bad map and a rename."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job leaves of its map output, on real daemons: the node service and the janitor."""
+"""Map output that a job leaves: the node service and the janitor remove it, on real daemons."""
 
 from __future__ import annotations
 

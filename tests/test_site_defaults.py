@@ -1,4 +1,4 @@
-"""A job gets on a site what it was measured with in the lab; each difference has a reason."""
+"""A job's settings on a site are those it was measured with in the lab, or differ for a reason."""
 
 from __future__ import annotations
 

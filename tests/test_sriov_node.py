@@ -1,4 +1,4 @@
-"""The test's end of a rig's node."""
+"""Answers of a node of the SR-IOV rig: a late one is not taken for the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S6: downloads are the recorded ones, and daemons run without the jars with known holes."""
+"""Downloads are the recorded ones, and daemons run without the jars with known holes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each error line of docs/troubleshooting.md still stands in the code, but for what differs."""
+"""Each error line of docs/troubleshooting.md is still in the code, but for its variable parts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Everything that crosses two rooms: the test command and the end-to-end suites."""
+"""Shared by the end-to-end tests: labs, hosts, attacks, checks of texts; and `vas test`."""

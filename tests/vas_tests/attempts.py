@@ -18,7 +18,7 @@ _TASK_FINISHED = f"{_PREFIX}TaskFinished"
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt as it ended, at last; `name` is like m_000001_0."""
+    """A task attempt that has ended; `name` is like m_000001_0, `error` empty if it succeeded."""
 
     name: str
     state: str
@@ -27,7 +27,10 @@ class Attempt:
 
 
 def attempts(staging: Path, number: str) -> dict[str, Attempt]:
-    """Attempt's name -> the attempt, of those that have ended. `number` is the job id's."""
+    """Returns name -> attempt, of a job's task attempts that have ended.
+
+    `staging` is the staging directory, `number` the number in the job's id.
+    """
     found: dict[str, Attempt] = {}
     for kind, event in _events(_latest(staging, number)):
         if kind == _UNSUCCESSFUL or kind in _FINISHED:
@@ -38,7 +41,10 @@ def attempts(staging: Path, number: str) -> dict[str, Attempt]:
 
 
 def finished_tasks(staging: Path, number: str) -> set[str]:
-    """The tasks, like m_000001, that another application master would not run again."""
+    """Returns a job's finished tasks, like m_000001.
+
+    Another application master would not run them again.
+    """
     return {
         event["taskid"].removeprefix(f"task_{number}_")
         for kind, event in _events(_latest(staging, number))
@@ -47,13 +53,13 @@ def finished_tasks(staging: Path, number: str) -> set[str]:
 
 
 def containers(staging: Path, number: str) -> set[str]:
-    """The ids of the containers in which the job's task attempts ran."""
+    """Returns the ids of the containers in which a job's task attempts ran."""
     events = _events(_latest(staging, number))
     return {event["containerId"] for kind, event in events if kind == _STARTED}
 
 
 def master_node(staging: Path, number: str) -> str:
-    """The node of the last application master."""
+    """Returns the node of a job's last application master. Raises IndexError if none started."""
     started = f"{_PREFIX}AMStarted"
     nodes = [
         e["nodeManagerHost"] for kind, e in _events(_latest(staging, number)) if kind == started

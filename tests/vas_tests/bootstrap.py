@@ -75,7 +75,11 @@ _BOOTSTRAP = (
 
 
 class ScriptClone:
-    """A clone of the script, and the programs it can find."""
+    """A clone of the script `./vas` in a directory, and the programs that it finds on PATH.
+
+    All programs are stand-ins; `record` is the file in which they write down their command
+    lines.
+    """
 
     def __init__(self, directory: Path, manager: str) -> None:
         self.clone, self.bin, self.store = (directory / n for n in ("clone", "bin", "store"))
@@ -105,7 +109,7 @@ class ScriptClone:
         self.program("mvn", MAVEN)
 
     def program(self, name: str, script: str, package: str | None = None) -> None:
-        """A program on PATH; with a package, one that its installation brings."""
+        """Puts a program on PATH; with a package, only when that package gets installed."""
         directory = self.store / package if package else self.bin
         directory.mkdir(exist_ok=True)
         (directory / name).write_text(script)
@@ -121,17 +125,21 @@ class ScriptClone:
         table.write_text(text.replace("file:/", f"file:{files}/"))
 
     def python(self, name: str, minor: int, package: str | None = None) -> None:
+        """Puts a stand-in for Python 3.MINOR on PATH, or into a package."""
         self.program(name, PYTHON.replace("{version}", str(minor)), package)
 
     def java(self, version: int, package: str | None = None) -> None:
+        """Puts stand-ins for `java` and `javac` of this version on PATH, or into a package."""
         self.program("java", f"#!/bin/sh\necho 'x version \"{version}.0.1\"' >&2\n", package)
         self.program("javac", "#!/bin/sh\n", package)
 
     def lacks(self, *names: str) -> None:
+        """Removes programs from PATH."""
         for name in names:
             (self.bin / name).unlink()
 
     def vas(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs `./vas` in the clone to its end, with these environment variables."""
         return subprocess.run(
             ["./vas", *words],
             cwd=self.clone, env=self._environment(variables), stdin=subprocess.DEVNULL,
@@ -139,7 +147,11 @@ class ScriptClone:
         )  # fmt: skip
 
     def interrupted(self, *words: str, after: str, **variables: str) -> tuple[int, str]:
-        """Runs a command, with Ctrl-C once `after` is in its record. Returns status and stderr."""
+        """Runs `./vas`, and presses Ctrl-C once `after` is in the record.
+
+        Returns its exit status and stderr. Raises VasError if `after` does not come within
+        20 s.
+        """
         program = subprocess.Popen(
             ["./vas", *words],
             cwd=self.clone, env=self._environment(variables), stdin=subprocess.DEVNULL,
@@ -158,11 +170,12 @@ class ScriptClone:
         return env | {"STORE": str(self.store), "BIN": str(self.bin)} | variables
 
     def installed(self) -> list[str]:
-        """The packages that the manager was asked for."""
+        """Returns the packages that the package manager was asked to install."""
         lines = self._recorded().splitlines()
         words = [line.split() for line in lines if line.startswith(f"{self.manager} install")]
         return [word for line in words for word in line[2:] if not word.startswith("-")]
 
     def builds(self) -> int:
+        """Returns how many times Maven was started."""
         lines = self._recorded().splitlines()
         return sum(line.startswith("mvn ") for line in lines)

@@ -1,4 +1,4 @@
-"""Breaking a path of vm1 on a network of namespaces, and mending it."""
+"""Breaks (`up` is false) and mends (`up` is true) a path of the guest vm1 on a RoutedNet."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from vas_tests.routes import RoutedNet
 
 
 def vf_carrier(site: RoutedNet, up: bool) -> None:
-    """The switch's port of vm1's VF."""
+    """Sets the switch's port of vm1's VF down or up: the VF loses its carrier."""
     site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), "up" if up else "down")
 
 
 def vf_admin(site: RoutedNet, up: bool) -> None:
-    """The VF itself, set down in the guest."""
+    """Sets vm1's VF down or up inside the guest."""
     site.ip("vm1", "link", "set", "vf0", "up" if up else "down")
 
 
 def vf_silent(site: RoutedNet, up: bool, device: str = "vf0") -> None:
-    """A dead path that keeps its carrier: the port is taken out of the switch."""
+    """Takes the port of vm1's NIC out of the switch, or puts it back: the carrier stays."""
     words = ["master", "fabric0"] if up else ["nomaster"]
     site.ip("_fabric", "link", "set", _fabric_port(site, "vm1", device), *words)
 
 
 def tap_admin(site: RoutedNet, up: bool) -> None:
-    """The host's end of vm1's virtio NIC."""
+    """Sets the host's end of vm1's virtio NIC down or up."""
     site.ip("oss1", "link", "set", "vnet0", "up" if up else "down")
 
 
 def tap_silent(site: RoutedNet, up: bool) -> None:
-    """Takes a guest's tap out of its bridge, or puts it back: both ends keep their carrier."""
+    """Takes vm1's tap out of its bridge, or puts it back: both ends keep their carrier."""
     words = ["master", "virbr0"] if up else ["nomaster"]
     site.ip("oss1", "link", "set", "vnet0", *words)
 
 
 def virtio_admin(site: RoutedNet, up: bool) -> None:
-    """The virtio NIC, set down in the guest."""
+    """Sets vm1's virtio NIC down or up inside the guest."""
     site.ip("vm1", "link", "set", "virtio0", "up" if up else "down")
 
 

@@ -34,7 +34,10 @@ _FLAGS = (
 
 
 class Browser:
-    """One page of a browser. Use `browser()`."""
+    """One page of a browser, made by `browser()`.
+
+    All methods raise VasError if the browser has ended or refuses the command.
+    """
 
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
         self._commands, self._answers = commands, answers
@@ -46,7 +49,10 @@ class Browser:
         self.ask("Page.enable")
 
     def ask(self, method: str, **params: object) -> dict[str, Any]:
-        """A command of the DevTools protocol; returns its result. Raises VasError."""
+        """Sends a command of the DevTools protocol and returns its result.
+
+        Raises VasError if the browser refuses it, or has ended.
+        """
         self._last += 1
         message = {"id": self._last, "method": method, "params": params}
         if self._session:
@@ -60,7 +66,7 @@ class Browser:
         return dict(answer["result"])
 
     def open(self, file: Path) -> None:
-        """Opens a file, and waits until it is loaded. Raises VasError when that takes too long."""
+        """Opens a file, and waits until it is loaded. Raises VasError if the browser ends."""
         self.ask("Page.navigate", url=file.resolve().as_uri())
         while self._next().get("method") != "Page.loadEventFired":
             pass
@@ -85,12 +91,12 @@ class Browser:
         return answer["result"].get("value")
 
     def picture(self) -> bytes:
-        """The whole page as PNG."""
+        """Returns a picture of the whole page as PNG."""
         found = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(found["data"])
 
     def printed(self) -> bytes:
-        """The page as PDF on A4."""
+        """Returns the page as PDF on A4."""
         found = self.ask("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
         return base64.b64decode(found["data"])
 
@@ -105,7 +111,7 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Starts one, and ends it. Raises NotHere where there is none."""
+    """Starts a browser for the body, and ends it. Raises NotHere if none is installed."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None:
         raise NotHere(f"program {_PROGRAMS[0]!r} is not installed", hint="run `vas doctor`")

@@ -1,4 +1,4 @@
-"""The checks that `./vas test` runs: each is one command one can also type."""
+"""The checks that `./vas test` runs: each is one command that one can also type."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):
-    """How much to run: a minute, under half an hour, an hour, and all there is."""
+    """The amount of checks to run: a minute, under half an hour, an hour, or all there is."""
 
     FAST = 1
     USUAL = 2
@@ -36,7 +36,7 @@ class Extent(IntEnum):
 
 
 class CheckLoad(Enum):
-    """Tells what a check does with the processors."""
+    """The load of a check on the processors, which decides what may run beside it."""
 
     BUSY = "keeps them busy"
     WAITS = "waits most of the time, so that others may run beside it"
@@ -47,7 +47,7 @@ class CheckLoad(Enum):
 class SuiteCheck:
     """A linter or a test suite, part of the extents from `least` to `most`.
 
-    What a wider extent leaves out is in it as a part of another check.
+    Beyond `most`, another check includes what this one runs.
     """
 
     name: str
@@ -59,7 +59,7 @@ class SuiteCheck:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check ended: its exit status, wall time in seconds, and how many tests it skipped.
+    """A check that has ended: its exit status, wall time in seconds, and number of skipped tests.
 
     `skipped` and `passed` are None for a check that pytest does not run.
     """
@@ -81,7 +81,7 @@ def _python(*arguments: str) -> tuple[str, ...]:
 
 
 def other_hadoops() -> list[str]:
-    """The Hadoop versions, besides the one built with, that the plugins compile against.
+    """Returns the Hadoop versions, besides the one built with, that the plugins compile against.
 
     They are pinned in the plugins' parent POM.
     """

@@ -1,6 +1,6 @@
-"""How well the texts of an SVG stand out from what is drawn below them, in light and in dark.
+"""Computes how well the texts of an SVG stand out from their background, in light and dark.
 
-A text's ground is the topmost rectangle that was drawn before it and holds the point looked at;
+A text's background is the topmost rectangle that was drawn before it and holds the point looked at;
 curves and circles are left out. WCAG 2.1 defines the ratio; 4.5 is its level AA.
 """
 
@@ -24,7 +24,7 @@ Colour = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ColouredBox:
-    """A rectangle with its colour; `everywhere` for one of 100 %."""
+    """A rectangle with its colour; `everywhere` if it covers 100 % of the picture."""
 
     left: float
     top: float
@@ -41,7 +41,7 @@ class ColouredBox:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A text and its smallest ratio to what it stands on, 1 to 21."""
+    """A text and its smallest contrast to its backgrounds, a ratio from 1 to 21."""
 
     text: str
     ratio: float
@@ -49,7 +49,7 @@ class Contrast:
 
     @classmethod
     def of(cls, text: str, ink: Colour, grounds: list[Colour], dark: bool) -> Self:
-        """Compares a text's colour with each of its grounds."""
+        """Returns a text's smallest contrast to any of these grounds; `ink` is its colour."""
         return cls(text, min(ratio(ink, ground) for ground in grounds), dark)
 
 
@@ -64,7 +64,7 @@ def contrasts(file: Path) -> Iterator[Contrast]:
 
 
 def ratio(one: Colour, other: Colour) -> float:
-    """WCAG's contrast ratio of two colours."""
+    """Returns WCAG's contrast ratio of two colours, from 1 to 21."""
     bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 

@@ -10,13 +10,19 @@ Pair = tuple[tuple[str, str], tuple[str, str]]
 
 
 def rows(table: str) -> list[dict[str, str]]:
-    """A table as text, whose first line names the columns: one row for each other line."""
+    """Parses a table of columns separated by blanks; returns one row (column -> value) a line.
+
+    The first line names the columns. Raises ValueError for a line with another number of words.
+    """
     names, *lines = (line.split() for line in table.strip().splitlines())
     return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 def uncovered(table: Sequence[Row], values: Mapping[str, Sequence[str]]) -> set[Pair]:
-    """The pairs of `values`, column -> its values, that no row has together."""
+    """Returns the pairs of values of two columns that no row has together; empty if none lacks.
+
+    `values` is column -> its values.
+    """
     wanted: set[Pair] = set()
     for (left, lefts), (right, rights) in combinations(values.items(), 2):
         wanted |= {((left, a), (right, b)) for a, b in product(lefts, rights)}

@@ -1,4 +1,4 @@
-"""A JVM stopped where it calls a method, seen from outside its node."""
+"""Stops a JVM in a lab at a method, by `jdb` from outside its node."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ LISTENS = f"-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.
 
 
 class Debugger:
-    """A debugger that a JVM obeys."""
+    """A `jdb` that is attached to a JVM."""
 
     def __init__(self, program: subprocess.Popen[str]) -> None:
         self._program = program
 
     def stop_in(self, method: str) -> None:
-        """Sets a breakpoint at a method's beginning.
+        """Sets a breakpoint at the beginning of a method, `CLASS.METHOD`.
 
-        Raises:
-            AssertionError: the debugger ended.
+        Raises AssertionError if the debugger has ended.
         """
         assert self._program.stdin is not None
         self._program.stdin.write(f"stop in {method}\n")
@@ -31,8 +30,7 @@ class Debugger:
     def stopped(self) -> None:
         """Waits until the JVM stands at the breakpoint.
 
-        Raises:
-            AssertionError: the JVM ended before.
+        Raises AssertionError if the JVM, and so the debugger, ends before.
         """
         self._read_until("Breakpoint hit")
 
@@ -47,7 +45,10 @@ class Debugger:
 
 @contextmanager
 def debugging(pid: int) -> Iterator[Debugger]:
-    """A debugger for the JVM of a process id, which has the option `LISTENS`."""
+    """Attaches a debugger to the JVM of this process id for the body.
+
+    The JVM must have been started with the option `LISTENS`.
+    """
     argv = ["nsenter", "--target", str(pid), "--net", "jdb", "-attach", f"127.0.0.1:{_PORT}"]
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

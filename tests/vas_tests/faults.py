@@ -80,7 +80,7 @@ class Point:
 
 
 def attempt(name: str) -> str:
-    """The process of a task attempt, `m_000001_0`."""
+    """Returns the regular expression for the process of a task attempt like `m_000001_0`."""
     return rf"_{name}\b"
 
 
@@ -94,7 +94,7 @@ class Held:
 
 @dataclass
 class FaultyJob:
-    """A probe job that runs beside the test, and what is done to it."""
+    """A probe job that runs while the test goes on, and the faults that the test causes in it."""
 
     lab: Lab
     name: str
@@ -106,7 +106,7 @@ class FaultyJob:
     thread: threading.Thread = field(default_factory=threading.Thread)
 
     def start(self, conf: Mapping[str, str]) -> None:
-        """Submits the job in a thread, with these properties."""
+        """Submits the job in a thread with these properties, and returns at once."""
 
         def run() -> None:
             argv = [*_PROBE, f"/faults/{self.name}"]
@@ -126,11 +126,14 @@ class FaultyJob:
 
     @property
     def number(self) -> str:
-        """The number that the ids of application, job, attempts and containers have in common."""
+        """Returns the number that the ids of application, job and containers have in common."""
         return self.application.removeprefix("application_")
 
     def held(self, point: str) -> Held:
-        """Waits until a process is held there."""
+        """Waits until a process is held at a point, and returns it.
+
+        Raises AssertionError if the job ends before, VasError after PATIENCE_SECONDS.
+        """
         marker = self.directory / point
         poll(lambda: marker.exists() or not self.thread.is_alive(), bool, PATIENCE_SECONDS, point)
         assert marker.exists(), f"the job ended before {point}: {self.failure or self.result}"
@@ -138,18 +141,18 @@ class FaultyJob:
         return Held(int(pid), node)
 
     def release(self, *points: str) -> None:
-        """Lets who is held there, or comes there, go on."""
+        """Lets processes go on that are held at these points, or will come to them."""
         for point in points:
             (self.directory / f"{point}.go").touch()
 
     def kill(self, point: str) -> Held:
-        """kill -9 of the one process that is held there."""
+        """Waits for the process that is held at a point, kills it by SIGKILL, and returns it."""
         held = self.held(point)
         self.lab.call(["kill", "-9", str(held.pid)])
         return held
 
     def kill_master(self) -> None:
-        """kill -9 of the application master's JVM."""
+        """Kills the JVM of the application master by SIGKILL."""
         (pid,) = (
             process.pid
             for process in processes(Root())
@@ -161,12 +164,12 @@ class FaultyJob:
         os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """Waits for the end, whatever it is."""
+        """Waits until the job has ended, failed or not. Raises AssertionError if it hangs."""
         self.thread.join(PATIENCE_SECONDS)
         assert not self.thread.is_alive(), f"{self.application} hangs"
 
     def succeeded(self) -> JobResult:
-        """Waits for the end and returns the result. Raises what the job failed with."""
+        """Waits until the job has ended and returns its result. Raises what it failed with."""
         self.end()
         if self.failure:
             raise self.failure
@@ -174,11 +177,11 @@ class FaultyJob:
         return self.result
 
     def attempts(self) -> dict[str, Attempt]:
-        """The task attempts so far."""
+        """Returns name -> attempt, of the task attempts that have ended so far."""
         return attempts(staging(self.lab), self.number)
 
     def failed(self) -> dict[str, str]:
-        """Attempt's name -> its error, of those that failed."""
+        """Returns name -> error, of the task attempts that have failed so far."""
         return {a.name: a.error for a in self.attempts().values() if a.state == "FAILED"}
 
     def master_node(self) -> str:
@@ -186,26 +189,29 @@ class FaultyJob:
         return master_node(staging(self.lab), self.number)
 
     def output_of(self, name: str) -> Path:
-        """The directory of an attempt's map output, seen from outside the lab."""
+        """Returns the directory of an attempt's map output, as a path outside the lab.
+
+        Raises ValueError unless there is exactly one.
+        """
         (found,) = (path for path in self.outputs() if path.name.endswith(f"_{name}"))
         return found
 
     def outputs(self) -> list[Path]:
-        """Returns the directory of each attempt's map output that is there."""
+        """Returns the directories of map output that exist, as paths outside the lab."""
         return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
 
     def processes(self) -> list[str]:
-        """The command lines of its containers."""
+        """Returns the command lines of the job's containers that run."""
         return mentioning(self.number)
 
     def tasks(self) -> set[str]:
-        """The task attempts whose JVMs live."""
+        """Returns the names of the task attempts whose JVMs run."""
         found = (re.search(rf"attempt_{self.number}_(\w+)", line) for line in self.processes())
         return {match[1] for match in found if match}
 
 
 def staging(lab: Lab) -> Path:
-    """The staging directory, seen from outside the lab."""
+    """Returns YARN's staging directory of a lab, as a path outside the lab."""
     return lab.spec.lustre_state / "data" / "yarn" / "staging"
 
 
@@ -213,7 +219,10 @@ def staging(lab: Lab) -> Path:
 def faulty_job(
     lab: Lab, name: str, *points: Point, conf: Mapping[str, str] | None = None
 ) -> Iterator[FaultyJob]:
-    """A probe job beside the body. After the body it has ended and left nothing."""
+    """Runs a probe job with these fault points while the body runs.
+
+    After the body it waits until the job has ended, and asserts that nothing of it is left.
+    """
     job = FaultyJob(lab, name, lab.spec.state_dir / "faults" / name)
     shutil.rmtree(job.directory, ignore_errors=True)
     job.directory.mkdir(parents=True)
@@ -232,13 +241,13 @@ def faulty_job(
 
 
 def assert_nothing_left(job: FaultyJob) -> None:
-    """No process of the job, and no map output."""
+    """Waits until no process and no map output of a job is left. Raises VasError if some stay."""
     poll(job.processes, lambda left: not left, EXIT_SECONDS, f"containers of {job.name} to end")
     poll(job.outputs, lambda left: not left, EXIT_SECONDS, f"the map output of {job.name} to go")
 
 
 def digests(lab: Lab, name: str) -> dict[str, str]:
-    """Output file -> its SHA-256."""
+    """Returns name -> SHA-256, of the output files of the probe job with this name."""
     output = str(inside(lab, "faults", name))
     sums = lab.call(["find", output, "-name", "part-*", "-exec", "sha256sum", "{}", "+"]).stdout
     return {Path(path).name: digest for digest, path in map(str.split, sums.splitlines())}
@@ -256,13 +265,17 @@ def mapred(lab: Lab, *arguments: str) -> None:
 
 
 def names(kind: str, attempt_number: int) -> set[str]:
-    """Every map's (m) or reducer's (r) attempt of that number."""
+    """Returns the names that attempts of this number have, of all maps (m) or all reducers (r)."""
     count = MAPS if kind == "m" else REDUCERS
     return {f"{kind}_{task:06}_{attempt_number}" for task in range(count)}
 
 
 def finished(job: FaultyJob, attempts: set[str]) -> None:
-    """Waits until these have succeeded, and their tasks have: that is another event, and later."""
+    """Waits until these attempts have succeeded, and then until their tasks have finished.
+
+    A task's end is a later event in the job's history than its attempt's. Raises VasError after
+    PATIENCE_SECONDS.
+    """
     tasks = {name.rpartition("_")[0] for name in attempts}
     poll(
         lambda: states(job, attempts),
@@ -279,11 +292,11 @@ def finished(job: FaultyJob, attempts: set[str]) -> None:
 
 
 def maps(job: FaultyJob) -> set[str]:
-    """The map attempts that have ended."""
+    """Returns the names of the map attempts that have ended."""
     return {name for name in job.attempts() if name[0] == "m"}
 
 
 def states(job: FaultyJob, attempts: set[str]) -> set[str]:
-    """The states of some attempts; "" of one that has not ended."""
+    """Returns the states that these attempts have; the empty word for one that has not ended."""
     ended = job.attempts()
     return {ended[name].state if name in ended else "" for name in attempts}

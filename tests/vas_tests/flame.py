@@ -1,4 +1,4 @@
-"""Draws the stacks of samples as a flame graph: wide is what many samples have in common."""
+"""Draws the stacks of samples as a flame graph: a frame is as wide as its share of the samples."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ class _Frame:
 
 
 def flame_graph(graphs: Mapping[str, Sequence[Sequence[str]]]) -> Svg:
-    """Draws a graph below the other, each under its heading; it grows downwards.
+    """Draws one flame graph below the other, each under its heading; stacks grow downwards.
 
-    A stack is its frames' `package.Class.method`, the outermost first.
+    `graphs` is heading -> stacks. A stack is its frames' `package.Class.method`, the outermost
+    first.
     """
     svg = Svg(_WIDTH, {**THEME, **_COLOURS})
     svg.height = _MARGIN

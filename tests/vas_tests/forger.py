@@ -27,7 +27,8 @@ _MAC = 0x0003
 def lies(signed: bool) -> list[bytes]:
     """Returns datagrams that claim both paths of their sender to be down, and malformed ones.
 
-    Among them are a question, an answer, and one of version 1.
+    Among them are a question, an answer, and a datagram of version 1. `signed`: with random
+    bytes in place of the code that the key makes, not zeros.
     """
     code = os.urandom(MAC_BYTES) if signed else bytes(MAC_BYTES)
     down = (PathState.DOWN, PathState.DOWN, Challenge(1, 1), Challenge(2, 2))
@@ -36,7 +37,7 @@ def lies(signed: bool) -> list[bytes]:
 
 
 def as_user(to: str, source: str, device: str, count: int) -> int:
-    """Sends forged datagrams from an ephemeral port, as a user without rights.
+    """Sends forged datagrams from an ephemeral port, as a user without rights; returns how many.
 
     Raises SystemExit if the kernel lets the user take a port below 1024.
     """
@@ -76,7 +77,10 @@ def _sent(sending: socket.socket, data: bytes, to: str) -> bool:
 
 
 def as_root(to: str, source: str, device: str, payloads: list[bytes]) -> int:
-    """By a raw socket: vas-routed has the port."""
+    """Sends payloads from the probes' own port, and returns how many; needs root.
+
+    It takes a raw socket, as vas-routed has the port.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP) as sending:
         sending.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         sending.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
@@ -88,7 +92,7 @@ def as_root(to: str, source: str, device: str, payloads: list[bytes]) -> int:
 
 
 def record(device: str, count: int) -> list[str]:
-    """Probes that this node sends by a device."""
+    """Returns the payloads, in hex, of the next `count` probes that leave this node by a device."""
     found: list[str] = []
     with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_MAC)) as sniffing:
         sniffing.bind((device, _MAC))
@@ -100,7 +104,7 @@ def record(device: str, count: int) -> list[str]:
 
 
 def main() -> None:
-    """As the arguments say."""
+    """Does what the program's arguments say, and prints how many datagrams were sent."""
     kind, *rest = sys.argv[1:]
     if kind == "record":
         print(*record(rest[0], int(rest[1])))

@@ -36,7 +36,7 @@ _DISK = "6GiB"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
 HISTORY = f"{_STATE}/staging/history/done_intermediate/yarn"
-"""The guest's directory of what jobs left: names with numbers of tasks, and how they ended."""
+"""The guest's directory of job histories; their names tell numbers of tasks, and how jobs ended."""
 # Where the bridges are; names are those of the map: arguments are a hosts file, the own name of
 # this machine there, and a program.
 _NAMED = 'mount --bind "$1" /etc/hosts; echo "$2" >/proc/sys/kernel/hostname; shift 2; exec "$@"'
@@ -45,7 +45,7 @@ _ASK = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=30
 
 @dataclass(frozen=True)
 class GuestSite:
-    """The first host of the example, its guest `vm1` and libvirt. `directory` has its files."""
+    """The first host of the example map, its guest `vm1` and libvirt. `directory` has its files."""
 
     directory: Path
     daemon: libvirt.LibvirtDaemon
@@ -53,27 +53,30 @@ class GuestSite:
 
     @property
     def map(self) -> Path:
-        """The file of the site's map."""
+        """Returns the path of the site's map."""
         return self.directory / "cluster.yaml"
 
     @property
     def cluster(self) -> Cluster:
-        """The site's map, read from its file."""
+        """Returns the site's map, read from its file. Raises BadInput for an invalid map."""
         return load_cluster(self.map)
 
     @property
     def guest(self) -> Guest:
-        """The only guest of the site."""
+        """Returns the only guest of the site."""
         return self.cluster.guests()[0]
 
     def vas(self, command: str, *more: str) -> int:
-        """The status of `vas guest COMMAND`."""
+        """Runs `vas guest COMMAND` for the guest, and returns its exit status."""
         files = ("--cluster", str(self.map), "--settings", str(self.directory / "guest.yaml"))
         name = self.guest.name
         return run_command(["guest", command, name, *files, "--connect", self.daemon.uri, *more])
 
     def ssh(self, command: str, stdin: str | None = None) -> Completed:
-        """As the guest's administrator, from the storage server; status 255: no login."""
+        """Runs a command as the guest's administrator, from the storage server.
+
+        Never raises for a status; 255 means that there was no login.
+        """
         asked = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
         options = [word for option in (*asked, "ConnectTimeout=20") for word in ("-o", option)]
         key = ("-i", str(self.directory / "key"))
@@ -81,7 +84,10 @@ class GuestSite:
         return self.daemon.inside(*argv, check=False, stdin=stdin)
 
     def install_hadoop_configuration(self) -> None:
-        """As the role `hadoop` does, of the little that this guest needs."""
+        """Writes Hadoop's configuration files into the guest, as the role `hadoop` does.
+
+        Raises AssertionError if the guest refuses one.
+        """
         files = _files(self.cluster, Path("/etc/vas/cluster.yaml"))
         files["nodemanager.env"] = f"HEAP={emulated.NODE_MANAGER_HEAP}\n"
         for name, text in files.items():
@@ -90,7 +96,7 @@ class GuestSite:
 
     @contextmanager
     def resource_manager(self) -> Iterator[None]:
-        """The map's ResourceManager, until the end."""
+        """Runs the ResourceManager of the map while the body runs."""
         conf = self.directory / "hadoop"
         conf.mkdir()
         for name, text in _files(self.cluster, self.map, self.directory).items():
@@ -128,7 +134,7 @@ class GuestSite:
         return json.loads(done.stdout) if done.status == 0 else None
 
     def run_job(self, *words: str) -> Completed:
-        """Runs one of Hadoop's examples, from the guest."""
+        """Runs one of Hadoop's examples from the guest, and returns how it ended."""
         examples = f"$(echo {_HADOOP}/hadoop-mapreduce-examples-*.jar)"
         java = f"/usr/lib/vas/java/bin/java {emulated.CLIENT_HEAP}"
         path = f"/etc/vas/hadoop:{_HADOOP}/*:/usr/lib/vas/plugins/*"
@@ -139,7 +145,10 @@ class GuestSite:
 
 @contextmanager
 def running(directory: Path, image: Path) -> Iterator[GuestSite]:
-    """Starts libvirt, with the files of a site whose guest is not defined yet."""
+    """Starts libvirt for the body; yields the site, whose guest is not defined yet.
+
+    `directory` gets the site's files. Raises VasError if libvirt does not start.
+    """
     value = yaml.safe_load(EXAMPLE.read_text())
     host = value["hosts"][0]
     disk = {"path": str(directory / "vm1.qcow2"), "size": _DISK}

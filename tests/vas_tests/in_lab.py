@@ -1,4 +1,4 @@
-"""Running `vas` commands inside a lab, as a user of it would."""
+"""Runs `vas` commands inside a lab, as a user of it would."""
 
 from __future__ import annotations
 
@@ -15,27 +15,39 @@ VAS = [sys.executable, "-m", "vas_core"]
 
 
 def vas(lab: Lab, *arguments: str, node: str | None = None) -> str:
-    """Runs a `vas` command on a node of the lab and returns what it printed."""
+    """Runs a `vas` command on a node of the lab and returns what it printed.
+
+    Raises CommandFailed if its status is not 0. The default node is the ResourceManager's.
+    """
     return lab.call([sys.executable, "-m", "vas_core", *arguments], node=node).stdout
 
 
 def vas_json(lab: Lab, *arguments: str, node: str | None = None) -> Any:
-    """Runs a `vas` command on a node of the lab and returns the JSON that it printed."""
+    """Runs a `vas` command on a node of the lab and returns the JSON that it printed.
+
+    Raises CommandFailed if its status is not 0.
+    """
     return json.loads(vas(lab, *arguments, "--json", node=node))
 
 
 def inside(lab: Lab, *parts: str) -> Path:
-    """A path below the lab's Lustre mount."""
+    """Returns the path of `parts` below the lab's Lustre mount, as programs in the lab see it."""
     return Path(lab.spec.cluster.lustre.mount).joinpath(*parts)
 
 
 def history(lab: Lab, path: str) -> Any:
-    """An answer of the JobHistoryServer's REST interface."""
+    """Returns the JSON that the lab's JobHistoryServer answers at a path of its REST interface.
+
+    Raises CommandFailed if it does not answer.
+    """
     return _read(lab, f"19888/ws/v1/history/{path}")
 
 
 def resource_manager(lab: Lab, path: str) -> Any:
-    """An answer of the ResourceManager's REST interface."""
+    """Returns the JSON that the lab's ResourceManager answers at a path of its REST interface.
+
+    Raises CommandFailed if it does not answer.
+    """
     return _read(lab, f"8088/ws/v1/cluster/{path}")
 
 
@@ -47,12 +59,12 @@ def _read(lab: Lab, port_and_path: str) -> Any:
 
 
 def labs_in(directory: Path) -> dict[str, str]:
-    """The environment in which `vas lab` has its labs there."""
+    """Returns the environment variables that make `vas lab` keep its labs in that directory."""
     return {**os.environ, "VAS_LABS": str(directory)}
 
 
 def vas_lab(lab: Lab, command: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """`vas lab COMMAND` on the running lab, called from somewhere else."""
+    """Runs `vas lab COMMAND` for a running lab, from `/`, and returns how it ended."""
     argv = [*VAS, "lab", command, "--name", lab.spec.name, *words]
     env = labs_in(lab.spec.state_dir.parent)
     return subprocess.run(argv, env=env, cwd="/", check=False, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Finds what the Java tests that failed have logged: Maven keeps it in files."""
+"""Finds what the failed Java tests have logged; Maven keeps it in files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAST_LINES = 200
 
 
 def failed_output(plugins: Path, since: float) -> Iterator[str]:
-    """Yields a heading and the last lines that each test class logged which failed after `since`.
+    """Yields a heading and the last log lines, for each test class that failed after `since`.
 
     `since` is a time as `time.time()` gives it; older reports are of other runs.
     """

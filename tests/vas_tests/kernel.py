@@ -1,10 +1,10 @@
-"""The smallest thing that boots: it speaks once, and halts."""
+"""The smallest kernel that boots: it writes a word to the console, and halts."""
 
 from __future__ import annotations
 
 
 def halting_kernel(word: bytes) -> bytes:
-    """Returns the bytes of a kernel for QEMU that says one word to the console, and halts."""
+    """Returns the bytes of a kernel for QEMU that writes a word to the console, and halts."""
     say = b"".join(bytes([0xB0, letter, 0xEE]) for letter in word)  # mov al, LETTER; out dx, al
     code = b"\xba\xf8\x03" + say + b"\xfa\xf4\xeb\xfd"  # mov dx, COM1; ...; cli; hlt; jmp hlt
     kernel = bytearray(4096)

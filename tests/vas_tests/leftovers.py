@@ -17,7 +17,7 @@ _TIMEOUT_SECONDS = 30
 
 
 def command_line(pid: int) -> str:
-    """A process' words, with spaces between them; empty for one that is gone."""
+    """Returns a process's command line, its words joined by blanks; empty if it has ended."""
     try:
         return (
             Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -27,13 +27,13 @@ def command_line(pid: int) -> str:
 
 
 def mentioning(text: str) -> list[str]:
-    """The command lines of all processes with the text in them."""
+    """Returns the command lines of all processes that contain the text."""
     lines = (command_line(process.pid) for process in processes(Root()))
     return [line for line in lines if text in line]
 
 
 def namespaces(pid: int) -> set[str]:
-    """The namespaces of a process that are not this one's."""
+    """Returns the namespaces of a process that are not this one's; empty if it has ended."""
     try:
         theirs = {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in _KINDS}
     except OSError:
@@ -42,7 +42,7 @@ def namespaces(pid: int) -> set[str]:
 
 
 def descendants(pid: int) -> set[int]:
-    """A process and all below it."""
+    """Returns the ids of a process and of all processes below it."""
     found = {pid}
     for process in sorted(processes(Root()), key=lambda p: p.pid):
         if process.parent in found:
@@ -51,15 +51,15 @@ def descendants(pid: int) -> set[int]:
 
 
 def namespaces_below(pid: int) -> set[str]:
-    """Returns the namespaces of a process and of all below it, without this one's."""
+    """Returns the namespaces of a process and of all below it, without this process's own."""
     return set().union(*map(namespaces, descendants(pid)))
 
 
 @contextmanager
 def namespaces_held(pid: int) -> Iterator[set[str]]:
-    """Yields the namespaces below a process, and holds them for the body.
+    """Yields the namespaces below a process, and keeps them open for the body.
 
-    The kernel gives the number of a namespace without a process to another one soon.
+    The kernel soon gives the number of a namespace that nobody holds to another one.
     """
     with ExitStack() as files:
         for process in descendants(pid):
@@ -75,7 +75,11 @@ def mount_table() -> str:
 
 
 def assert_nothing_left(state_dir: Path, seen: set[str], mounts: str) -> None:
-    """No lock, process, namespace of those seen, or mount that was not there before."""
+    """Waits until nothing of a lab is left: lock, processes, and the namespaces `seen`.
+
+    Raises VasError if some stay for 30 s, AssertionError if the mounts are not `mounts`, as
+    before.
+    """
 
     def gone(look: object) -> bool:
         return not look

@@ -1,4 +1,4 @@
-"""A libvirtd of the test's own: its files, its sockets, its bridge and its guests end with it.
+"""A libvirtd of the test's own: its files, sockets, bridge and guests end with it.
 
 It runs in a mount, a process and a network namespace. Its socket is reached from outside, and its
 guests' threads are seen there too.
@@ -91,7 +91,7 @@ _DOMAIN = """
 
 
 def missing() -> list[str]:
-    """Returns what this machine lacks for `running`, a line each; empty if nothing."""
+    """Returns what this machine lacks to run libvirtd, a line each; empty if nothing."""
     lacking = [f"{p} (package {of})" for p, of in _PROGRAMS.items() if shutil.which(p) is None]
     if _emulator() is None:
         lacking.append("QEMU (package qemu-system-x86)")
@@ -110,26 +110,32 @@ class LibvirtDaemon:
     pid: int
 
     def entering(self, *argv: str) -> list[str]:
-        """The command line that runs a program where the guests' bridges are."""
+        """Returns the command line that runs a program in the daemon's network namespace."""
         return ["nsenter", f"--net=/proc/{self.pid}/ns/net", *argv]
 
     def inside(self, *argv: str, check: bool = True, stdin: str | None = None) -> Completed:
-        """Runs a program there."""
+        """Runs a program in the daemon's network namespace, where the guests' bridges are.
+
+        Raises CommandFailed if its status is not 0, unless `check` is false.
+        """
         return run(self.entering(*argv), check=check, stdin=stdin)
 
     def virsh(self, *words: str, stdin: str | None = None) -> str:
-        """Runs a command of virsh and returns what it prints."""
+        """Runs a command of virsh and returns what it prints. Raises CommandFailed if it fails."""
         argv = ["virsh", "--quiet", "--connect", self.uri, *words]
         return run(argv, stdin=stdin, timeout_seconds=_START_SECONDS).stdout
 
     def define(self, name: str) -> str:
-        """Defines a guest with 2 vCPUs and an iothread that is pinned to CPU 1; its UUID."""
+        """Defines a guest with 2 vCPUs and an iothread that is pinned to CPU 1; returns its UUID.
+
+        Raises CommandFailed if libvirt refuses it.
+        """
         text = _DOMAIN.format(name=name, emulator=_emulator())
         self.virsh("define", "/dev/stdin", stdin=text)
         return self.virsh("domuuid", name).strip()
 
     def end_guests(self) -> None:
-        """Stops and forgets all of them."""
+        """Stops all guests of the daemon, and removes their definitions."""
         for uuid in self.virsh("list", "--uuid").split():
             self.virsh("destroy", uuid)
         for uuid in self.virsh("list", "--all", "--uuid").split():
@@ -137,9 +143,9 @@ class LibvirtDaemon:
 
 
 def threads(uuid: str) -> dict[str, int]:
-    """Returns name -> tid of a running guest's threads, as this process sees them.
+    """Returns name -> thread id of a running guest's threads, as this process sees them.
 
-    Raises VasError if no QEMU of the guest is there.
+    Raises VasError if no QEMU of the guest runs.
     """
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -164,10 +170,10 @@ def _names_of(process: Path) -> dict[str, int]:
 def running(
     directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES
 ) -> Iterator[LibvirtDaemon]:
-    """Starts a daemon; ends it with all that it started. `directory` gets its files.
+    """Starts a libvirtd for the body; ends it with all that it started. `directory` gets its files.
 
-    `bridges`: name, and address with its prefix; one may have several. Raises VasError when it does
-    not start.
+    `bridges` are pairs of a name and an address with its prefix; a bridge may have several
+    addresses. Raises VasError if libvirtd does not start.
     """
     argv = ["unshare", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
     script = f"{_OWN_FILES}{CONFIGURE}{_BRIDGES}{_DAEMONS}"

@@ -1,4 +1,4 @@
-"""The documents as tests read them: pages, headings as GitHub links to them, and links."""
+"""Reads the documents for tests: pages, headings as GitHub links to them, links, tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def pages() -> list[Path]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Returns the anchors of a page's headings, numbered from the second of one name on."""
+    """Returns the anchors of a page's headings, as GitHub makes them.
+
+    The second heading of the same name has `-1` at its end, and so on.
+    """
     seen: Counter[str] = Counter()
     found = set()
     for heading in _HEADING.findall(_FENCE.sub("", page.read_text())):

@@ -1,7 +1,7 @@
 """Brings the class list of CDS archives up to date: `python -m vas_tests.record_classes`.
 
-To run after classes of the plugins were renamed, or link other lambdas: until then archives lack
-them, and test_submit_in_lab.py says so. A lab's jobs write what each of their JVMs loads.
+Run it after classes of the plugins were renamed, or link other lambdas: until then the archives
+lack them, and test_submit_in_lab.py fails. The jobs of a lab write what each of their JVMs loads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOT_LISTED = ("FastClassByGuice", "EnhancerByGuice", "/$Proxy", "org/vas/worklo
 
 
 def record() -> None:
-    """Runs jobs in a lab of its own and rewrites the list with what they loaded and linked."""
+    """Runs jobs in a lab of its own, and rewrites the list with the classes that they loaded."""
     lists = _STATE.with_name("class-lists")
     shutil.rmtree(lists, ignore_errors=True)
     lists.mkdir(parents=True)
@@ -38,7 +38,10 @@ def record() -> None:
 
 
 def merged(old: str, recorded: Iterable[str], jdk: str) -> str:
-    """Returns the old list with what was recorded; what it had of our own classes is gone."""
+    """Returns the old list with the recorded classes added.
+
+    Our own classes in the old list are dropped first, so that renamed ones go. Pure.
+    """
     head = [line for line in old.splitlines() if line.startswith("#")]
     kept = [line for line in old.splitlines() if "org/vas/" not in line]
     new = [line for text in recorded for line in text.splitlines()]

@@ -47,7 +47,7 @@ class ProbeCount:
 
     @property
     def lost_ms(self) -> float:
-        """For how long datagrams were lost."""
+        """Returns for how many milliseconds datagrams were lost."""
         return self.lost * 1e3 / self.rate
 
 
@@ -55,9 +55,9 @@ class ProbeCount:
 class Loss:
     """The loss on a path that went down: seen by its own node, and by one on another host.
 
-    `waited_ms`: for how long meanwhile the two daemons that have to switch could have run, and
-    others had the cores; 0 where they have the priority of their unit. `near_ms` and `afar_ms` do
-    not hold it.
+    `waited_ms` is how long the two daemons that have to switch were runnable meanwhile while
+    others had the cores; 0 where they have their unit's priority. `near_ms` and `afar_ms` leave
+    it out.
     """
 
     near: ProbeCount
@@ -66,20 +66,22 @@ class Loss:
 
     @property
     def near_ms(self) -> float:
-        """The milliseconds that the node itself lost."""
+        """Returns for how many milliseconds the node itself lost datagrams."""
         return max(0.0, self.near.lost_ms - self.waited_ms)
 
     @property
     def afar_ms(self) -> float:
-        """The milliseconds that another host's guest lost on its way to the node."""
+        """Returns for how many milliseconds a guest of another host lost datagrams to the node."""
         return max(0.0, self.afar.lost_ms - self.waited_ms)
 
 
 @dataclass
 class RoutedNet:
-    """The network, with a state directory and a log of the daemon for each node. Get one by `on`.
+    """A network of namespaces whose nodes run `vas-routed`; made by `RoutedNet.on`.
 
-    `directory` has the files that all read; `states` has what is in /run elsewhere.
+    `directory` has the daemons' configuration and logs; `states` has a directory for each node,
+    in memory, for what is in /run on a real one. Methods that run a program on a node raise
+    CommandFailed if it fails, unless `check` is false.
     """
 
     net: NetLab
@@ -93,7 +95,7 @@ class RoutedNet:
     def on(
         cls, net: NetLab, directory: Path, settings: Mapping[str, int] | None = None
     ) -> Iterator[RoutedNet]:
-        """On a network, for the body; no daemon runs yet, and none does afterwards."""
+        """Yields a network without daemons for the body; ends those that were started then."""
         # As /run, in memory: on a disk each switch would wait for those who write to it.
         memory = _MEMORY if _MEMORY.is_dir() else directory
         with tempfile.TemporaryDirectory(prefix="vas-routes-", dir=memory) as states:
@@ -113,21 +115,21 @@ class RoutedNet:
 
     @property
     def config(self) -> Path:
-        """The settings of all daemons."""
+        """Returns the path of the settings of all daemons."""
         return self.directory / "route.yaml"
 
     @property
     def key(self) -> Path:
-        """The key of all daemons."""
+        """Returns the path of the key that all daemons share."""
         return self.directory / "route.key"
 
     def kept(self, node: str) -> Path:
-        """Returns the directory of a node's last good map."""
+        """Returns the directory in which a node's daemon keeps its last good map."""
         return self.directory / f"{node}.kept"
 
     @property
     def map(self) -> Path:
-        """The cluster map that all daemons read."""
+        """Returns the path of the cluster map that all daemons read."""
         return self.directory / "cluster.yaml"
 
     @property
@@ -137,7 +139,7 @@ class RoutedNet:
         return hosts + [guest.name for guest in self.net.cluster.guests()]
 
     def address(self, node: str) -> str:
-        """A node's service address."""
+        """Returns a node's service address."""
         host = self.net.cluster.host(node)
         return host.address if host else self.net.cluster.guest(node).address
 
@@ -158,11 +160,11 @@ class RoutedNet:
         return run(self.net.enter(node, [sys.executable, "-c", script])).stdout
 
     def route(self, node: str, *words: str, check: bool = True) -> Completed:
-        """Runs `vas route` on a node."""
+        """Runs `vas route` on a node, and returns how it ended."""
         return run(self.net.enter(node, self._command(node, *words)), check=check)
 
     def metrics(self, node: str) -> str:
-        """A daemon's metrics, as Prometheus reads them; empty while nobody answers."""
+        """Returns a daemon's metrics in Prometheus' format; empty while it does not answer."""
         asked = (
             "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9213').read().decode())"
         )
@@ -170,7 +172,10 @@ class RoutedNet:
         return run(self.net.enter(node, argv), check=False).stdout
 
     def metric(self, node: str, name: str) -> float:
-        """One of a daemon's metrics, with its labels; 0 if there is none."""
+        """Returns the value of one metric of a daemon; 0 if there is none.
+
+        `name` is the metric with its labels, as the daemon prints it.
+        """
         rows = (line.rpartition(" ") for line in self.metrics(node).splitlines())
         return next((float(value) for key, _, value in rows if key == name), 0.0)
 
@@ -181,7 +186,10 @@ class RoutedNet:
         return [sys.executable, "-m", "vas_core", "route", verb, *map(str, options), *rest]
 
     def start(self, node: str, patch: str = "", key: Path | None = None) -> None:
-        """Starts a node's daemon; it is not ready yet. `patch` is Python that it runs before."""
+        """Starts a node's daemon and returns at once, before it is ready.
+
+        `patch` is Python code that the daemon's process runs first.
+        """
         options = ["--kept", str(self.kept(node)), "--key", str(key or self.key)]
         argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213", *options)
         if patch:
@@ -192,19 +200,22 @@ class RoutedNet:
             self.daemons[node] = subprocess.Popen(argv, stderr=log)
 
     def start_all(self) -> None:
-        """Starts every node's, and waits until all paths are up and everyone hears everyone."""
+        """Starts all nodes' daemons, and waits until all paths are up and all routes right."""
         for node in self.nodes:
             self.start(node)
         self.wait_until_whole()
 
     def end_all(self) -> None:
-        """Ends the daemons. A network does not end while one stands still in it."""
+        """Kills all daemons, stopped ones too.
+
+        A network does not end while a stopped process is in it.
+        """
         for process in self.daemons.values():
             process.kill()
 
     @contextmanager
     def paused(self, node: str) -> Iterator[None]:
-        """A daemon that does nothing while the body runs."""
+        """Stops a node's daemon (SIGSTOP) while the body runs."""
         self.signal(node, signal.SIGSTOP)
         try:
             yield
@@ -212,7 +223,7 @@ class RoutedNet:
             self.signal(node, signal.SIGCONT)
 
     def signal(self, node: str, number: int) -> None:
-        """Sends a daemon a signal; one that ends it is waited for."""
+        """Sends a daemon a signal; after SIGKILL or SIGTERM it waits until the daemon has ended."""
         process = self.daemons[node]
         run(["kill", f"-{number}", str(self._daemon(node))])
         if number == signal.SIGCONT:
@@ -225,44 +236,53 @@ class RoutedNet:
         return daemon
 
     def waited_ms(self, *nodes: str) -> float:
-        """For how long these daemons had to wait for a core, as they lack their unit's priority."""
+        """Returns for how many milliseconds these daemons waited for a core, since they started.
+
+        It is 0 where they have their unit's priority.
+        """
         if may_be_prompt():
             return 0.0
         text = (Root().read(f"proc/{self._daemon(node)}/schedstat") for node in nodes)
         return sum(int((line or "0 0 0").split()[1]) for line in text) / 1e6
 
     def log(self, node: str) -> list[dict[str, Any]]:
-        """Returns the lines of JSON in a daemon's log."""
+        """Returns the lines of JSON in the log of a node's daemon."""
         text = (self.directory / f"{node}.log").read_text()
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
     def switches(self, node: str) -> int:
-        """How often a daemon switched a path."""
+        """Returns how many times a node's daemon switched a path."""
         return sum(line["message"] == "path" for line in self.log(node))
 
     def starts(self, node: str) -> int:
-        """How often a daemon had its routes right for the first time: of a start, or a new map."""
+        """Returns how often a node's daemon finished its routes, after a start or a new map."""
         return sum(line["message"] == "routes are right" for line in self.log(node))
 
     def start_and_wait(self, node: str, patch: str = "") -> None:
-        """Starts a node's daemon again, and waits until it is up.
+        """Starts a node's daemon again, and waits until its log says that its routes are right.
 
-        Its paths do not tell: they are those of the daemon before until then.
+        Its saved paths do not tell: until then they are those of the daemon before.
         """
         before = self.starts(node)
         self.start(node, patch)
         wait(lambda: self.starts(node) > before, f"{node}: the daemon is up again")
 
     def saved_state(self, node: str) -> SavedState:
-        """A daemon's view of the paths."""
+        """Returns the state of the paths that a node's daemon has saved."""
         return read_saved_state(self.state(node))
 
     def wait_for(self, node: str, path: str, state: str) -> None:
-        """Until a daemon has a path (SRIOV, or a peer's name) in a state."""
+        """Waits until a node's daemon has saved a path (SRIOV, or a peer's name) in a state.
+
+        Raises VasError at the deadline.
+        """
         wait(lambda: self.saved_state(node).paths.get(path) == state, f"{node}: {path} {state}")
 
     def wait_until_whole(self) -> None:
-        """Until all daemons have all paths up, and the kernel has their desired state."""
+        """Waits until all daemons have all paths up, and the kernel has the right routes.
+
+        Raises VasError at the deadline, AssertionError if a daemon has ended.
+        """
         wait(self._is_whole, "all paths up")
         for node in self.nodes:
             wait(lambda node=node: self._is_right(node), f"{node}: routes")  # type: ignore[misc]
@@ -283,13 +303,17 @@ class RoutedNet:
         return right and not self.ip(node, "neigh", "show", "proxy")
 
     def sent_by(self, node: str, device: str) -> int:
-        """Packets that left by an interface."""
+        """Returns how many packets have left a node by an interface."""
         (link,) = self.ip_json(node, "-s", "link", "show", "dev", device)
         return int(link["stats64"]["tx"]["packets"])
 
     @contextmanager
     def probed(self, source: str, to: str, rate: int = 1000) -> Iterator[list[ProbeCount]]:
-        """Datagrams to and fro while the body runs; the account is in the list afterwards."""
+        """Sends datagrams from a node to another and back while the body runs.
+
+        Yields a list, which has one ProbeCount after the body. `rate` is datagrams a
+        second.
+        """
         accounts: list[ProbeCount] = []
         with self._helper(to, _PROBE, "serve", self.address(to)) as server:
             with self._helper(source, _PROBE, "ask", self.address(to), str(rate)) as asking:
@@ -301,9 +325,9 @@ class RoutedNet:
 
     @contextmanager
     def streamed(self, source: str, to: str) -> Iterator[None]:
-        """A TCP connection that carries numbers to and fro while the body runs.
+        """Keeps a TCP connection busy between two nodes while the body runs.
 
-        AssertionError afterwards if it broke, or a number did not come back.
+        Raises AssertionError after the body if it broke, or a number did not come back.
         """
         with self._helper(to, _STREAM, "serve", self.address(to)) as server:
             with self._helper(source, _STREAM, "ask", self.address(to)) as asking:
@@ -315,7 +339,10 @@ class RoutedNet:
             server.kill()
 
     def lose(self, path: str, to: str, break_it: Callable[[RoutedNet, bool], None]) -> Loss:
-        """Breaks a path of vm1 to another node and mends it, with a TCP stream that goes on."""
+        """Breaks a path of vm1 to another node, mends it, and returns the loss.
+
+        Raises AssertionError if a TCP stream on the path breaks.
+        """
         both = ("vm1", "oss1")
         with (
             self.streamed("vm1", to),
@@ -333,7 +360,11 @@ class RoutedNet:
 
     @contextmanager
     def flipping(self, node: str, script: str, links: str) -> Iterator[Callable[[int], int]]:
-        """A process on a node that applies a desired state by its number; it counts the changes."""
+        """Runs a script on a node that applies one of several desired states.
+
+        Yields a function from the number of a desired state to the number of changes that
+        it took.
+        """
         words = ["-c", script, self.map, node, self.state(node), links]
         with self._helper(node, *words) as process:
             assert process.stdin and process.stdout
@@ -360,5 +391,5 @@ class RoutedNet:
 
 
 def wait(done: Callable[[], bool], what: str) -> None:
-    """Polls until something is so. VasError at the deadline."""
+    """Polls until `done` returns true. Raises VasError at the deadline that names `what`."""
     poll(done, bool, _DEADLINE_SECONDS, what)

@@ -1,4 +1,4 @@
-"""The jobs that the shuffles are compared on: tables of which every pair of values has a row.
+"""The jobs on which the shuffles are compared: tables in which every pair of values has a row.
 
 The whole product runs in one process: ProductTest of yarn-plugins/workloads.
 """
@@ -123,5 +123,5 @@ def properties(row: Row, values: Mapping[str, Mapping[str, object]]) -> dict[str
 
 
 def case_name(row: Row) -> str:
-    """The row in words."""
+    """Returns the values of a row as words, the name of its test case."""
     return " ".join(row.values())

@@ -1,4 +1,4 @@
-"""Our shuffle's counters against stock's: alike, or different by what docs/shuffle.md says."""
+"""Compares our shuffle's counters with stock's: equal, or different as docs/shuffle.md says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _SPILLED = "SPILLED_RECORDS"
 
 
 def assert_counted_alike(stock: JobResult, ours: JobResult, *, same_format: bool) -> None:
-    """Compares two runs of a job; bytes too, if both are in the same format without a codec."""
+    """Asserts that two runs of a job have the counters that docs/shuffle.md promises.
+
+    `same_format`: both write the same format without a codec, so their bytes are compared too.
+    """
     _same(stock, ours, (*_ALWAYS, _EMITTED))
     _assert_streamed(ours)
     combined = stock.counter("COMBINE_INPUT_RECORDS") > 0

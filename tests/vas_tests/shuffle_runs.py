@@ -1,4 +1,4 @@
-"""Jobs in a lab whose outputs are compared."""
+"""Runs jobs in a lab whose outputs are compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ ALIKE = {
 
 
 def at_once(*jobs: Callable[[], JobResult]) -> list[JobResult]:
-    """Runs jobs beside one another; waits for all."""
+    """Runs jobs at the same time, waits for all, and returns their results in order.
+
+    Raises the error of the first one that failed.
+    """
     pool = ThreadPoolExecutor(len(jobs))
     futures = [pool.submit(job) for job in jobs]
     try:
@@ -34,27 +37,30 @@ def at_once(*jobs: Callable[[], JobResult]) -> list[JobResult]:
 
 
 def run(lab: Lab, program: tuple[str, ...], output: str, conf: Mapping[str, str]) -> JobResult:
-    """A program into an output directory of this name."""
+    """Runs a program into the output directory of this name, which is removed first.
+
+    Raises VasError if the job fails.
+    """
     lab.call(["rm", "-rf", str(inside(lab, "shuffle/out", output))])
     return lab.run_job([*program, f"/shuffle/out/{output}"], ALIKE | dict(conf))
 
 
 def files(lab: Lab, output: str) -> list[str]:
-    """The output files of a job."""
+    """Returns the paths of a job's output files, `part-*`."""
     directory = str(inside(lab, "shuffle/out", output))
     return lab.call(["find", directory, "-name", "part-*"]).stdout.splitlines()
 
 
 def digests(lab: Lab, output: str) -> dict[str, str]:
-    """Output file -> its SHA-256."""
+    """Returns name -> SHA-256 of a job's output files."""
     sums = lab.call(["sha256sum", *files(lab, output)]).stdout
     return {Path(path).name: digest for digest, path in map(str.split, sums.splitlines())}
 
 
 def assert_nothing_left(lab: Lab, job: JobResult) -> None:
-    """Nothing of the job's staging directory stays: its master may remove that after the job ended.
+    """Waits until nothing of a job is left in the staging directory.
 
-    Raises VasError with what is left.
+    The job's master may remove it after the job has ended. Raises VasError with what is left.
     """
     staging = str(inside(lab, "yarn", "staging"))
 

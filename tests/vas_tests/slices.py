@@ -1,4 +1,4 @@
-"""The nightly tests in slices: CI runs one at each commit, so that all run again and again."""
+"""The nightly tests in slices: CI runs one at each commit, in turn, and so all again and again."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def slice_of_number(number: int) -> Slice:
 def slice_of_this_commit() -> Slice:
     """Returns the slice whose turn it is: the number of commits modulo the number of slices.
 
-    Those that hold a single long test have no turn: CI has no time for them.
+    Slices that hold a single long test have no turn: CI has no time for them.
     """
     slices = [part for part in read_slices() if not part.alone]
     commits = int(_git("rev-list", "--count", "HEAD"))
@@ -97,7 +97,7 @@ def read_green_runs(path: Path = GREEN_RUNS) -> dict[str, GreenRun]:
 
 
 def record_green_run(ran: Slice, outcome: Outcome, path: Path = GREEN_RUNS) -> None:
-    """Writes that the slice was green today at the checked-out commit, in the file of all."""
+    """Records in the file of green runs that a slice was green today, at the checked-out commit."""
     runs = read_green_runs(path)
     minutes = max(1, round(outcome.seconds / 60))
     commit = _git("rev-parse", "--short=10", "HEAD")

@@ -1,4 +1,4 @@
-"""systemd's RestrictSUIDSGID=yes without systemd: the same seccomp filter for chmod's calls."""
+"""Does what systemd's RestrictSUIDSGID=yes does, without systemd: its seccomp filter for chmod."""
 
 from __future__ import annotations
 

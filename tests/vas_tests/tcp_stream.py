@@ -1,7 +1,7 @@
-"""One TCP connection: `tcp_stream.py serve ADDRESS`, `tcp_stream.py ask ADDRESS`.
+"""Keeps one TCP connection busy: `tcp_stream.py serve ADDRESS`, `tcp_stream.py ask ADDRESS`.
 
 `ask` sends numbers and takes them back, some hundreds a second, until its stdin ends; then it
-prints how many came back, as JSON. Uses nothing but Python itself.
+prints how many came back, as JSON. It needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PAUSE_SECONDS = 0.002
 
 
 def serve(address: str) -> None:
-    """Sends back what one connection brings."""
+    """Accepts one connection, and sends back whatever arrives."""
     with socket.create_server((address, PORT), family=_family(address)) as here:
         print("ready", flush=True)
         connection, _ = here.accept()
@@ -26,9 +26,9 @@ def serve(address: str) -> None:
 
 
 def ask(address: str) -> None:
-    """Sends numbers one by one, each after the one before it came back, until stdin has a line.
+    """Sends numbers, each after the one before came back, until stdin has a line or ends.
 
-    Prints how many came back; an error, among them another number that came back, is printed too.
+    Prints a line of JSON: how many came back (`echoed`), and an `error` if one did not.
     """
     with socket.create_connection((address, PORT), timeout=20) as there:
         there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -33,7 +33,10 @@ def serve(address: str) -> None:
 
 
 def ask(address: str, rate: int) -> None:
-    """Sends at a rate a second, takes what comes back, and prints the account of it."""
+    """Sends RATE datagrams a second and takes the answers, until stdin has a line or ends.
+
+    Prints a line of JSON with the counts.
+    """
     here = _socket(address)
     here.setblocking(False)
     sent, answered, overrun, gap = 0, set(), 0, 0.0

@@ -1,4 +1,4 @@
-"""Jobs whose containers run one task after another, and their JVMs seen from outside the lab."""
+"""Jobs whose containers run one task after another, and their JVMs as seen from outside the lab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENT = WARM | {"vas.containers.reuse.idle-time": "10m"}
 
 
 def jvms(job: FaultyJob) -> Iterator[int]:
-    """The JVMs of a job's tasks, as process ids outside the lab."""
+    """Yields the ids, outside the lab, of the JVMs that run a job's tasks."""
     for process in processes(Root()):
         words = command_line(process.pid).split()
         if (
@@ -39,12 +39,18 @@ def jvms(job: FaultyJob) -> Iterator[int]:
 
 
 def is_held(pid: int, held: int) -> bool:
-    """Tells whether a process is the one that a point holds, by its id in the lab's namespace."""
+    """Tells whether `pid` is the process that the lab's own namespace knows as `held`.
+
+    Raises OSError if the process has ended.
+    """
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("NSpid:"))
     return str(held) in line.split()
 
 
 def command(lab: Lab, name: str, *words: str) -> str:
-    """Runs a program of `hadoop` by its class, without `org.apache.hadoop.`; returns its output."""
+    """Runs a class below `org.apache.hadoop` by the lab's `hadoop`; returns what it printed.
+
+    Raises CommandFailed if its status is not 0.
+    """
     return lab.call(["hadoop", f"org.apache.hadoop.{name}", *words]).stdout

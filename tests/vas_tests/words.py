@@ -1,4 +1,4 @@
-"""Words to count, and what counting them has to give: computed without Hadoop."""
+"""Makes a text of words to count, and computes without Hadoop what WordCount must write of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ _HASH_BITS = 32
 
 
 def make_words(lab: Lab, directory: Path) -> None:
-    """Three files of some 100 KB with about 3000 different words."""
+    """Writes three files of some 100 KB with about 3000 different words. Raises CommandFailed."""
     lab.call(["sh", "-euc", _MAKE, "sh", str(directory)])
 
 
 def word_counts(lab: Lab, directory: Path, reducers: int) -> dict[str, str]:
-    """WordCount's output: file name -> its lines, without the last one's end."""
+    """Returns the output that WordCount must have: name of a file -> its lines.
+
+    The last line has no line end.
+    """
     text = lab.call(["sh", "-c", 'cat "$1"/*', "sh", str(directory)]).stdout
     parts: dict[str, list[str]] = {_part(number): [] for number in range(reducers)}
     for word, count in sorted(Counter(text.split()).items()):

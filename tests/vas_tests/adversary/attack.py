@@ -36,7 +36,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the attacked command ended."""
+    """The end of the attacked command: its exit status, stdout and stderr."""
 
     status: int
     out: str
@@ -44,7 +44,10 @@ class Ended:
 
 
 def run_vas(words: list[str], directory: Path, environment: Mapping[str, str]) -> Ended:
-    """Runs `vas` in a directory with bounds on its memory and time; a hang fails the test."""
+    """Runs `vas` in a directory with bounds on its memory (4 GiB) and time, and returns its end.
+
+    Raises subprocess.TimeoutExpired after a minute, which fails the test.
+    """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("VAS_")}
     done = subprocess.run(
         [sys.executable, "-m", "vas_core", *words],
@@ -59,7 +62,10 @@ def _bounded() -> None:
 
 
 def check(attack: Attack, directory: Path) -> None:
-    """Plants, runs, and compares with the right answer."""
+    """Plants the attacker's files, runs the command, and asserts the right answer.
+
+    The command must also leave every file in `directory` as it was.
+    """
     words = attack.plant(directory)
     before = _contents(directory)
     ended = run_vas(words, directory, attack.environment)

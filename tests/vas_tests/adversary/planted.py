@@ -1,4 +1,8 @@
-"""Files that attackers plant: bombs, loops, links, devices, names."""
+"""Files that attackers plant: bombs, loops, links, devices, names.
+
+All functions but `add` return a `Plant`: called with a directory, it makes the file there and
+returns `words` with the file's path in place of the word FILE.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ Plant = Callable[[Path], list[str]]
 
 
 def text(words: list[str], content: str | bytes, name: str = "planted") -> Plant:
-    """A file with that content; FILE among the words is its path."""
+    """Plants a file with that content; the word FILE stands for its path."""
 
     def plant(directory: Path) -> list[str]:
         data = content.encode() if isinstance(content, str) else content
@@ -43,7 +47,7 @@ def text(words: list[str], content: str | bytes, name: str = "planted") -> Plant
 
 
 def sparse(words: list[str], size: int = TERABYTE, name: str = "planted") -> Plant:
-    """A file that claims a terabyte and takes no room."""
+    """Plants a sparse file of that size (1 TiB): it takes no room on the disk."""
 
     def plant(directory: Path) -> list[str]:
         with (directory / name).open("wb") as file:
@@ -54,7 +58,7 @@ def sparse(words: list[str], size: int = TERABYTE, name: str = "planted") -> Pla
 
 
 def fifo(words: list[str], name: str = "planted") -> Plant:
-    """A pipe that nobody writes: an open for reading waits for ever."""
+    """Plants a pipe that nobody writes: whoever opens it to read waits for ever."""
 
     def plant(directory: Path) -> list[str]:
         os.mkfifo(directory / name)
@@ -74,7 +78,7 @@ def link(words: list[str], target: str, name: str = "planted") -> Plant:
 
 
 def folder(words: list[str], name: str = "planted") -> Plant:
-    """A directory where a file is expected."""
+    """Plants a directory where a file is expected."""
 
     def plant(directory: Path) -> list[str]:
         (directory / name).mkdir()
@@ -84,7 +88,7 @@ def folder(words: list[str], name: str = "planted") -> Plant:
 
 
 def tree(words: list[str], build: Callable[[Path], None], name: str = "planted") -> Plant:
-    """A captured machine: enough of one, and what `build` adds."""
+    """Plants a captured machine (/sys and /proc of two CPUs), and what `build` adds to it."""
 
     def plant(directory: Path) -> list[str]:
         root = directory / name
@@ -103,7 +107,7 @@ def tree(words: list[str], build: Callable[[Path], None], name: str = "planted")
 def tar(
     words: list[str], fill: Callable[[tarfile.TarFile], None], name: str = "planted.tar"
 ) -> Plant:
-    """An archive of a captured machine."""
+    """Plants an archive of a captured machine, and what `fill` adds to it."""
 
     def plant(directory: Path) -> list[str]:
         with tarfile.open(directory / name, "w") as archive:
@@ -115,7 +119,7 @@ def tar(
 
 
 def add(archive: tarfile.TarFile, name: str, content: bytes = b"", **fields: object) -> None:
-    """A member of an archive, of any kind: `type`, `linkname`."""
+    """Adds a member to an archive; `fields` are those of its TarInfo: `type`, `linkname`."""
     member = tarfile.TarInfo(name)
     member.size = len(content)
     for field, value in fields.items():
@@ -124,7 +128,7 @@ def add(archive: tarfile.TarFile, name: str, content: bytes = b"", **fields: obj
 
 
 def jar(words: list[str], manifest: str, classes: dict[str, bytes] | None = None) -> Plant:
-    """A jar with a manifest; compressed, so that a bomb is small."""
+    """Plants a jar with a manifest; it is compressed, so a bomb is small on the disk."""
 
     def plant(directory: Path) -> list[str]:
         path = directory / "planted.jar"

@@ -1,4 +1,4 @@
-"""Pictures of a host's state, to compare it with an earlier one."""
+"""Takes pictures of a host's state, and compares two of them."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ Picture = dict[str, set[str]]
 
 
 def look(host: EmulatedHost, without: Sequence[str] = ()) -> Picture:
-    """Files, packages, units, routes, sysctls and users, each as a set of lines.
+    """Returns a host's files, packages, units, routes, sysctls and users, each as a set of lines.
 
-    `without`: directories that are passed over.
+    `without`: directories whose content is left out.
     """
     # A link that just came up is still asking whether somebody else has its address.
     asked = ("ip", "-o", "address", "show", "tentative")

@@ -1,4 +1,4 @@
-"""A role from first to last: made true, again without a change, checked, taken away, as before."""
+"""Takes a role through its life: present, again without a change, checked, absent."""
 
 from __future__ import annotations
 
@@ -21,19 +21,25 @@ _PLAY = """---
 def play_role(
     site: Site, role: str, hosts: str, variables: Mapping[str, object], *words: str
 ) -> PlaybookOutcome:
-    """Runs one role on a pattern of hosts."""
+    """Runs one role on the hosts of a pattern, such as `vas_oss:vas_guests`.
+
+    Raises CommandFailed with the playbook's output if a task fails.
+    """
     return site.play(role_playbook(site, role, hosts), variables, *words)
 
 
 def role_playbook(site: Site, role: str, hosts: str) -> Path:
-    """A playbook of one role, among the site's own files."""
+    """Writes a playbook of one role among the site's files, and returns its path."""
     playbook = site.directory / f"{role}.yml"
     playbook.write_text(_PLAY.format(role=role, hosts=hosts))
     return playbook
 
 
 def cycle(site: Site, role: str, hosts: str, variables: Mapping[str, object]) -> None:
-    """Present, again, check, absent: and then everything as it was before."""
+    """Makes a role present, again, checks it and makes it absent, on the hosts of a pattern.
+
+    Asserts that each step changes what it should, and that every host is then as it was before.
+    """
     with made_true(site, role, hosts, variables):
         pass
 
@@ -42,9 +48,9 @@ def cycle(site: Site, role: str, hosts: str, variables: Mapping[str, object]) ->
 def made_true(
     site: Site, role: str, hosts: str, variables: Mapping[str, object], leaves: Sequence[str] = ()
 ) -> Iterator[None]:
-    """A cycle with something else to look at while the role is in force.
+    """Makes a role present for the body, then absent, with the assertions of `cycle`.
 
-    `leaves`: directories that are not looked into, such as stay with what is in them.
+    `leaves`: directories whose content is not compared, such as a role leaves in place.
     """
     names = _members(site, hosts)
     before = {name: look(site.hosts[name], leaves) for name in names}

@@ -24,7 +24,10 @@ SETTINGS: dict[str, object] = {
 
 
 def make_image(directory: Path) -> Path:
-    """Files as `vas image build` names them. Its kernel says a word, and halts."""
+    """Makes a directory of files as `vas image build` names them, and returns it.
+
+    Its kernel writes a word to the console and halts. Raises CommandFailed if qemu-img fails.
+    """
     directory.mkdir()
     run(["qemu-img", "create", "-q", "-f", "qcow2", directory / "vas-guest.qcow2", "1M"])
     (directory / "vas-guest.vmlinuz").write_bytes(halting_kernel(WORD.encode()))

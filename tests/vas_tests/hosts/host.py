@@ -1,4 +1,4 @@
-"""One host: its namespaces, and programs in them."""
+"""One emulated host: its namespaces, and how to run programs in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UP_SECONDS = 90.0
 
 @dataclass
 class EmulatedHost:
-    """A machine of the test's site."""
+    """A machine of the test's site: namespaces with a systemd of their own."""
 
     name: str
     disk: Path
@@ -27,7 +27,7 @@ class EmulatedHost:
 
     @classmethod
     def start(cls, name: str, tree: Path, key: Path, disk: Path) -> EmulatedHost:
-        """Starts it, with what is on its disk from before, if it was there before.
+        """Starts a host; it has the files that an earlier host left on the same disk.
 
         Its namespaces are there at once, its systemd after `wait`.
         """
@@ -40,11 +40,14 @@ class EmulatedHost:
 
     @property
     def net(self) -> int:
-        """A process whose network namespace is the host's."""
+        """Returns the id of a process whose network namespace is the host's."""
         return self._process.pid
 
     def wait(self) -> None:
-        """Waits until its systemd has started everything. Raises VasError."""
+        """Waits until the host's systemd has started everything.
+
+        Raises VasError if that takes longer than 90 s, or a unit fails.
+        """
 
         def state() -> str:
             if self._process.poll() is not None:
@@ -62,19 +65,22 @@ class EmulatedHost:
 
     @property
     def first(self) -> int | None:
-        """The host's process 1, by its id outside of it; None if it has ended."""
+        """Returns the host's process 1, by its id outside the host; None if it has ended."""
         pid = self._process.pid
         words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return int(words[0]) if words else None
 
     def run(self, *argv: str | Path, check: bool = True, stdin: str | None = None) -> Completed:
-        """Runs a program in it, as root."""
+        """Runs a program in the host, as root.
+
+        Raises CommandFailed if its status is not 0, unless `check` is false.
+        """
         inside = ["nsenter", f"--target={self.first}", "--all", "--"]
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
         return run([*inside, *argv], check=check, env=clean, stdin=stdin)
 
     def in_net(self, *argv: str) -> None:
-        """Runs a program of this machine's in its network."""
+        """Runs a program of this machine in the host's network. Raises CommandFailed."""
         run(["nsenter", f"--target={self.net}", "--net", "--", *argv])
 
     def kill(self) -> None:

@@ -11,11 +11,11 @@ from vas_core.process import run
 from vas_tests.hosts.host import EmulatedHost
 
 CONTROLLER = "10.213.0.1"
-"""The address of who runs Ansible, on the data fabric."""
+"""The address on the data fabric of the machine that runs Ansible."""
 
 
 def wait_for_namespaces(pids: list[int]) -> None:
-    """Waits until processes have a network of their own."""
+    """Waits until each process has a network namespace of its own. Raises VasError after 20 s."""
     own = Path("/proc/self/ns/net").readlink()
 
     def shared() -> list[int]:
@@ -25,7 +25,10 @@ def wait_for_namespaces(pids: list[int]) -> None:
 
 
 def make_fabric(controller: int) -> None:
-    """The data fabric is a bridge at the controller."""
+    """Makes the data fabric: a bridge in the network of process `controller`.
+
+    Raises CommandFailed if `ip` fails.
+    """
     _ip(controller, "link", "add", "fabric", "type", "bridge")
     _ip(controller, "address", "add", f"{CONTROLLER}/24", "dev", "fabric")
     _ip(controller, "link", "set", "fabric", "up")
@@ -34,7 +37,10 @@ def make_fabric(controller: int) -> None:
 def plug(
     controller: int, cluster: Cluster, machines: Mapping[str, EmulatedHost], name: str
 ) -> None:
-    """Gives a machine its interfaces; a storage server that is there comes before its guests."""
+    """Gives the machine `name` its interfaces. A storage server must be plugged before its guests.
+
+    Raises CommandFailed if `ip` fails.
+    """
     there = machines[name]
     served = {host.name: host for host in cluster.hosts}
     host = cluster.host_by_guest(name)
@@ -53,13 +59,19 @@ def plug(
 
 
 def plug_tap(controller: int, name: str) -> None:
-    """Plugs the leg of a machine that makes it itself, as QEMU does."""
+    """Plugs a leg into the fabric that the machine makes itself, as QEMU does.
+
+    Raises VasError if the machine has not made it within a minute.
+    """
     argv = [*_inside(controller), "link", "set", f"to-{name}", "master", "fabric", "up"]
     poll(lambda: run(argv, check=False).status == 0, bool, 60.0, f"{name}'s leg")
 
 
 def unplugged(controller: int, name: str) -> None:
-    """Waits until the kernel has taken away the leg of a machine that ended."""
+    """Waits until the kernel has removed the leg of a machine that ended.
+
+    Raises VasError after 30 s.
+    """
     argv = [*_inside(controller), "link", "show", f"to-{name}"]
     poll(lambda: run(argv, check=False).status, bool, 30.0, f"the end of {name}'s leg")
 

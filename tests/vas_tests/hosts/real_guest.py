@@ -1,7 +1,6 @@
-"""A guest of the project's image on a site's storage server: what it needs beside `site.yml`.
+"""A guest of the project's image on a site's storage server: what it needs besides `site.yml`.
 
-The server's leg is a bridge, in place of virtual functions; a tmpfs of the guest's is there in
-place of Lustre.
+The server's leg is a bridge, in place of virtual functions; a tmpfs in the guest stands for Lustre.
 """
 
 from __future__ import annotations
@@ -28,7 +27,10 @@ Variables = dict[str, object]
 
 
 def map_with_room(file: Path) -> Path:
-    """The map of the hosts, with a guest that holds an operating system; written to `file`."""
+    """Writes the hosts' map to `file`, with a guest that has room for an operating system.
+
+    Returns `file`.
+    """
     value = yaml.safe_load(MAP.read_text())
     guest = value["hosts"][0]["guests"][0]
     guest["memory"] = "3GiB"
@@ -38,7 +40,7 @@ def map_with_room(file: Path) -> Path:
 
 
 def bridge_leg(site: Site, server: EmulatedHost) -> None:
-    """Makes a bridge of the server's leg on the data fabric, its cable being one of the ports."""
+    """Puts the server's interface on the data fabric into a bridge that takes over its name."""
     (host,) = site.cluster.hosts
     leg = host.nics.pf
     for words in (
@@ -81,7 +83,10 @@ def variables(site: Site, image: Path) -> Variables:
 
 
 def log_in(site: Site, command: str) -> Completed:
-    """Runs a command as the guest's administrator; status 255: no login."""
+    """Runs a command as the guest's administrator.
+
+    Never raises for a status; 255 means that there was no login.
+    """
     asked = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
     options = [word for option in (*asked, "ConnectTimeout=60") for word in ("-o", option)]
     who = f"vas@{site.cluster.guest(GUEST).address}"
@@ -90,6 +95,9 @@ def log_in(site: Site, command: str) -> Completed:
 
 
 def mount_scratch(site: Site, seconds: float) -> None:
-    """Mounts what stands for Lustre, as soon as the guest lets somebody in."""
+    """Mounts the tmpfs that stands for Lustre, as soon as one can log in to the guest.
+
+    Raises VasError if that takes longer than `seconds`.
+    """
     command = f"sudo sh -c '{_SCRATCH}'"
     poll(lambda: log_in(site, command).status, lambda s: s == 0, seconds, f"a login to {GUEST}")

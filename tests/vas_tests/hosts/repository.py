@@ -1,6 +1,6 @@
 """An apt repository of packages with nothing in them, signed by a key of its own.
 
-Nothing of a real Lustre is in it: it is for what apt does with a repository, not with the packages.
+It tests what apt does with a repository, not Lustre's packages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ Description: nothing, under a name that Lustre's package has
 
 
 def make_repository(directory: Path, packages: Mapping[str, str]) -> Path:
-    """A flat repository of packages (name -> version); gives the armoured key that signed it."""
+    """Makes a flat repository of packages (name -> version) in a new directory.
+
+    Returns the file of the armoured key that signed it. Raises CommandFailed if dpkg-deb or gpg
+    fails.
+    """
     directory.mkdir()
     index = "\n".join(_package(directory, *package) for package in packages.items())
     (directory / "Packages").write_text(index)

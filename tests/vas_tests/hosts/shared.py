@@ -1,4 +1,4 @@
-"""A file system of one host on another one too, as Lustre is on both."""
+"""Mounts a file system of one host on another one too, as Lustre is mounted on both."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ if syscall(429, tree, b"", -100, path, 4):  # MOVE_MOUNT_F_EMPTY_PATH
 
 
 def share(path: str, source: EmulatedHost, target: EmulatedHost) -> None:
-    """Mounts what a host has at `path` at the same path of another. Raises CommandFailed."""
+    """Mounts a host's tree at `path` at the same path of another. Raises CommandFailed."""
     spaces = [f"/proc/{host.first}/ns/mnt" for host in (source, target)]
     run([sys.executable, "-c", _MOVE, path, *spaces])

@@ -1,4 +1,4 @@
-"""A site of hosts, and Ansible beside them on their network."""
+"""A site of emulated hosts, and Ansible on a controller in their network."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class PlaybookOutcome:
     changed: dict[str, int]
 
     def changes(self) -> int:
-        """How many tasks changed something, on all hosts."""
+        """Returns how many tasks changed something, on all hosts together."""
         return sum(self.changed.values())
 
 
 @dataclass
 class Site:
-    """Hosts by name, and a controller in a network of its own."""
+    """Emulated hosts by name, and a controller in a network of its own."""
 
     directory: Path
     cluster: Cluster
@@ -56,17 +56,20 @@ class Site:
 
     @property
     def map(self) -> Path:
-        """The controller's map: a copy, beside which playbooks may write."""
+        """Returns the path of the controller's copy of the map; playbooks may write beside it."""
         return self.directory / "cluster.yaml"
 
     def host(self, name: str) -> EmulatedHost:
-        """Starts a host, with the disk it had."""
+        """Starts the host of this name, with the files that it left on its disk."""
         disk = self._disks / name
         disk.mkdir(exist_ok=True)
         return EmulatedHost.start(name, tree(), self.directory / "key.pub", disk)
 
     def start_again(self, name: str) -> None:
-        """Starts a guest, or the ResourceManager's machine, after its `kill`."""
+        """Starts a guest, or the ResourceManager's machine, after its `kill`, and waits for it.
+
+        Raises VasError if it does not come up.
+        """
         unplugged(self.controller, name)
         self.hosts[name] = self.host(name)
         wait_for_namespaces([self.hosts[name].net])
@@ -79,7 +82,10 @@ class Site:
             host.kill()
 
     def beside(self, *argv: str, check: bool = True) -> Completed:
-        """Runs a program on the controller, in its network."""
+        """Runs a program on the controller, in its network.
+
+        Raises CommandFailed if its status is not 0, unless `check` is false.
+        """
         return run([*self.inside, *argv], check=check)
 
     def play(
@@ -90,7 +96,11 @@ class Site:
         check: bool = True,
         timeout_seconds: float = _PLAY_SECONDS,
     ) -> PlaybookOutcome:
-        """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
+        """Runs a playbook over SSH, and returns its outcome.
+
+        Raises CommandFailed with its output if a task failed (unless `check` is false), or
+        after the time.
+        """
         done = run(
             self._command(playbook, variables or {}, (*self._more(), *words)),
             check=check,
@@ -102,7 +112,7 @@ class Site:
         )
 
     def start(self, playbook: Path, variables: Mapping[str, object]) -> subprocess.Popen[bytes]:
-        """Starts a playbook, for who wants to end it."""
+        """Starts a playbook and returns its process, the leader of a session of its own."""
         null = subprocess.DEVNULL
         argv = self._command(playbook, variables, self._more())
         # A session of its own: it ends with its workers, by os.killpg.
@@ -115,7 +125,7 @@ class Site:
 
     @contextmanager
     def serving(self, directory: Path) -> Iterator[str]:
-        """Files of this machine, for hosts to get by HTTP; gives their URL."""
+        """Serves a directory of this machine to the hosts by HTTP for the body; yields the URL."""
         inside = ["nsenter", f"--target={self.controller}", "--net", "--", sys.executable]
         argv = [*inside, "-m", "http.server", str(_PORT), "--directory", str(directory)]
         null = subprocess.DEVNULL
@@ -136,7 +146,7 @@ class Site:
 
     @property
     def inside(self) -> list[str]:
-        """The words that run a program in the controller's network."""
+        """Returns the words before a command line that run it in the controller's network."""
         return ["nsenter", f"--target={self.controller}", "--net", "--"]
 
     def _connection(self) -> dict[str, object]:
@@ -151,7 +161,10 @@ class Site:
         return self.directory / "key"
 
     def ssh(self, address: str) -> list[str]:
-        """Returns the words that run a command on a machine by SSH, over one kept connection."""
+        """Returns the words before a command line that run it on a machine, by SSH as root.
+
+        All runs share one connection.
+        """
         kept = ("-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o")
         options = (*_SSH_OPTIONS.split(), *kept, f"ControlPath={self.directory}/ssh")
         return [*self.inside, "ssh", "-i", str(self._key), *options, f"root@{address}", "--"]
@@ -177,7 +190,10 @@ class Site:
 def site_of_hosts(
     directory: Path, only: Sequence[str] = (), map_file: Path = MAP
 ) -> Iterator[Site]:
-    """The site of a map, or some of its machines, up; ended however the test ends."""
+    """Starts the machines of a map (or `only` these) for the body, and yields the site.
+
+    Raises VasError if a machine does not come up.
+    """
     cluster = load_cluster(map_file)
     shutil.copy(map_file, directory / "cluster.yaml")
     key = directory / "key"

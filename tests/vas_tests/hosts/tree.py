@@ -1,4 +1,4 @@
-"""The file tree that every host stands on: Debian 12, made once and never written to again."""
+"""The file tree that all hosts are started from: Debian 12, made once, then never written to."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _TIMEOUT_SECONDS = 600
 
 
 def tree() -> Path:
-    """The tree's directory; makes it if it is not there (about a minute)."""
+    """Returns the directory of the hosts' file tree; makes it first (a minute) if it is missing.
+
+    Raises CommandFailed if mmdebstrap fails.
+    """
     known = hashlib.sha256(repr((_PACKAGES, _CACHED)).encode()).hexdigest()[:12]
     made = _BUILD / f"debian-12-{known}"
     _BUILD.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,10 @@ def running_nodes(site: Site, by: str = "vm1") -> list[str]:
 
 
 def asked(site: Site, url: str, by: str = "vm1") -> str:
-    """Returns the text that a URL answers, asked from the machine `by`."""
+    """Returns the text that a URL answers, asked from the machine `by`.
+
+    Raises CommandFailed if the server does not answer.
+    """
     program = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
     return site.hosts[by].run("python3", "-c", program, url).stdout
 

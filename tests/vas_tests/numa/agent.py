@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 RESULT = "VAS-RESULT "
 EXPERIMENT = "VAS_EXPERIMENT"
-"""The environment variable with options of `vas affinity experiment`, which is then run."""
+"""Environment variable of options: if it is set, `vas affinity experiment` runs with them."""
 STATE = Path("/run/affinity")
 NIC = "eth0"
 
 
 def main() -> None:
-    """Does it all, prints one line, and ends the machine."""
+    """Does the machine's task, prints one line of JSON with the result, and powers it off."""
     # The modules and programs are this machine's, and so is their path.
     os.environ["PATH"] = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
     words = os.environ.get(EXPERIMENT, "").split()

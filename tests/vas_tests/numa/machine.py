@@ -1,4 +1,4 @@
-"""Booting it: QEMU's TCG, an NVMe disk and a NIC behind a PCI host bridge of node 1."""
+"""Boots the NUMA machine: QEMU's TCG, an NVMe disk and a NIC behind a PCI host bridge of node 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DISK_BYTES = 16 << 20
 
 
 def missing() -> list[str]:
-    """Returns what this machine lacks to boot one, each with the package that has it."""
+    """Returns what this machine lacks to boot the NUMA machine, with packages; empty if nothing."""
     programs = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "modprobe": "kmod"}
     lacking = [f"{p} (package {of})" for p, of in programs.items() if shutil.which(p) is None]
     if newest_kernel() is None:
@@ -32,7 +32,7 @@ def missing() -> list[str]:
 
 
 def argv(boot: Boot, disk: Path, log: Path) -> list[str]:
-    """The command line. The second node has the disk and the NIC."""
+    """Returns QEMU's command line of the NUMA machine; its second node has the disk and the NIC."""
     half = _CPUS // 2
     words = [*machine_words(boot, "numa", log, share=Path("/"))]
     # In one thread: in several, QEMU 10 can abort on a busy machine, when one processor maps a
@@ -53,10 +53,11 @@ def argv(boot: Boot, disk: Path, log: Path) -> list[str]:
 
 
 def run_inside(directory: Path, timeout_seconds: float, *, experiment: str = "") -> dict[str, Any]:
-    """Boots it, lets the agent do its work, and returns what that found.
+    """Boots the NUMA machine, lets its agent work, and returns the agent's JSON.
 
-    With options of `vas affinity experiment`, that is its work, and its JSON is returned.
-    Raises VasError with the end of the console when it ends, or takes too long, without.
+    With options of `vas affinity experiment` the agent runs that, and its JSON is returned.
+    Raises VasError with the end of the console if the machine takes too long, or ends without a
+    result.
     """
     kernel, busybox = newest_kernel(), shutil.which("busybox")
     assert kernel and busybox, "`missing` says so"

@@ -2,7 +2,7 @@
 
 Started as `agent.py CHANNEL`: the name of a virtio port, or the number of a descriptor. A request
 is a line of JSON, `{"do": NAME, ...}`, and so is its answer, `{"done": RESULT}` or `{"failed":
-WHY}`. The first line is an answer that nobody asked for: the node is there.
+WHY}`. The first line tells that the agent runs; it answers no request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _children: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def run(argv: Sequence[str], within_seconds: float) -> dict[str, Any]:
-    """Runs a program to its end."""
+    """Runs a program to its end; returns `status`, `stdout` and `stderr`.
+
+    Raises subprocess.TimeoutExpired after `within_seconds`, OSError if it cannot be started.
+    """
     done = subprocess.run(
         argv,
         check=False,
@@ -49,7 +52,7 @@ def start(name: str, argv: Sequence[str], log: str) -> None:
 
 
 def ended(name: str) -> int | None:
-    """The exit status of a program that was started, None while it runs."""
+    """Returns the exit status of a program that `start` started; None while it runs."""
     return _children[name].poll()
 
 
@@ -64,18 +67,25 @@ def read(path: str) -> str:
 
 
 def target(path: str) -> str:
-    """The name that a symbolic link leads to."""
+    """Returns the name of the file that a symbolic link leads to. Raises OSError without it."""
     return Path(path).resolve(strict=True).name
 
 
 def port(name: str) -> str:
-    """The device of a virtio port: without udev there is no /dev/virtio-ports."""
+    """Returns the device of a virtio port: without udev there is no /dev/virtio-ports.
+
+    Raises StopIteration if no port has this name.
+    """
     found = (entry for entry in _PORTS.iterdir() if (entry / "name").read_text().strip() == name)
     return f"/dev/{next(found).name}"
 
 
 def exchange(address: str, count: int) -> dict[str, Any]:
-    """Sends datagrams to a node's echo, each after the answer to the last; ends at a lost one."""
+    """Sends up to `count` datagrams to a node's echo, each after the answer to the last.
+
+    It stops at the first that is lost. Returns how many were `answered`, and `seen_as`: the
+    addresses that the other end saw.
+    """
     answered, seen_as = 0, set()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, suppress(OSError):
         one.settimeout(_LOST_SECONDS)
@@ -116,7 +126,7 @@ def _say(channel: BinaryIO, answer: dict[str, Any]) -> None:
 
 
 def main(name: str) -> None:
-    """Serves until the other end is gone."""
+    """Serves requests until the other end of the channel is closed."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     threading.Thread(target=_echo, daemon=True).start()

@@ -1,4 +1,7 @@
-"""Makes nodes what the map says, short of VAS's routes: interfaces, their names and addresses."""
+"""Gives nodes of the rig their interfaces, names and addresses by the map, without VAS's routes.
+
+All functions raise VasError if a program on the node fails.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ VAS_SECONDS = 400.0
 
 
 def host(node: Node, described: Host, site: str) -> str:
-    """The storage host, with a VF for each guest of the map `site`, which is on the node.
+    """Sets up the storage host, with a VF for each guest of the map `site`, a file on the node.
 
-    Returns the PCI address of that which its first guest gets.
+    Returns the PCI address of the VF for its first guest.
     """
     node.run("ip", "link", "set", "lo", "up")
     node.run("modprobe", "--all", "igb", "vfio-pci", "tun", "bridge", "kvm_amd")
@@ -41,7 +44,7 @@ def host(node: Node, described: Host, site: str) -> str:
 
 
 def guest(node: Node, described: Host) -> None:
-    """The guest; its interfaces are known by the map's MACs."""
+    """Sets up the first guest of a host; its interfaces are found by the map's MACs."""
     me = described.guests[0]
     node.run("ip", "link", "set", "lo", "up")
     node.run("modprobe", "--all", "igbvf", "virtio_net")
@@ -52,7 +55,7 @@ def guest(node: Node, described: Host) -> None:
 
 
 def rename(node: Node, mac: str, name: str) -> None:
-    """Gives the interface with this MAC its name. Raises VasError if there is none."""
+    """Gives the interface with this MAC a name. Raises VasError if there is none."""
     found = {link.get("address"): link["ifname"] for link in node.json("ip", "-j", "link")}
     if mac not in found:
         raise VasError(f"no interface has the MAC {mac}; there are {found}", where=node.name)

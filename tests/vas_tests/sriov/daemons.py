@@ -1,4 +1,4 @@
-"""The route daemons of the rig's nodes."""
+"""Starts the route daemons of the rig's nodes, and reads their logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _START_SECONDS = 600.0
 def start_all(rig: Rig, state: Path) -> None:
     """Starts the daemon of every node and waits until each has made its routes.
 
-    `state` is for the node that is no machine of its own. Raises VasError with the log.
+    `state` is the directory for the node that is a namespace of this machine. Raises VasError
+    with the log if a daemon ends, or takes longer than ten minutes.
     """
     for node in rig.nodes:
         start(node, state if node is rig.oss2 else Path("/run/vas/route"))
@@ -29,7 +30,7 @@ def start_all(rig: Rig, state: Path) -> None:
 
 
 def start(node: Node, state: Path) -> None:
-    """Starts the daemon of one node; in a guest that takes minutes."""
+    """Starts the daemon of one node and returns at once; in a guest its start takes minutes."""
     files = ("--cluster", SITE, "--config", _SETTINGS, "--state", state, "--kept", state / "kept")
     node.start(_NAME, [_PROGRAM, *files, "--node", node.name, "--metrics", "off"])
 

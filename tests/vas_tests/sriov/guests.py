@@ -1,4 +1,4 @@
-"""More guests of the rig's storage host than the one that the rig boots: libvirt starts one."""
+"""Guests of the rig's storage host beyond the one that the rig boots: libvirt starts one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vas_tests.sriov.node import Node
 
 SITE = Path(__file__).with_name("site.yaml")
 NAME = "vm2"
-"""The guest that libvirt starts: it halts as soon as it has said a word."""
+"""The guest that libvirt starts; its kernel writes a word to the console and halts."""
 # On the storage host.
 MAP, _SETTINGS = "/run/two-guests.yaml", "/run/guest.yaml"
 _DISK = "/dev/ram{}"  # a device: `cache=none` wants O_DIRECT, which a tmpfs of Linux 6.1 has not
@@ -29,7 +29,7 @@ libvirtd -d
 
 
 def site_with(guests: int) -> str:
-    """The rig's map with so many guests on its first host."""
+    """Returns the text of the rig's map, with this number of guests on its first host."""
     value: dict[str, Any] = yaml.safe_load(SITE.read_text())
     described = value["hosts"][0]["guests"]
     described += [small(number, "10.77.0", number - 2) for number in range(2, guests + 1)]
@@ -50,12 +50,15 @@ def small(number: int, network: str, disk: int) -> dict[str, Any]:
 
 
 def two() -> Cluster:
-    """The map with libvirt's guest."""
+    """Returns the rig's map with a second guest, which libvirt starts."""
     return parse_cluster(site_with(2), Path(MAP))
 
 
 def start_libvirt(node: Node, kernel: Path) -> None:
-    """Starts libvirt on the storage host, with what its guest is made of."""
+    """Starts libvirt on the storage host, and writes the settings of its guest there.
+
+    Raises VasError if it does not start.
+    """
     node.run("modprobe", "brd", "rd_nr=1", "rd_size=16384")
     node.run("sh", "-euc", libvirt.CONFIGURE + _DAEMONS, timeout_seconds=VAS_SECONDS)
     # Without a memory limit: the machine has no control groups.
@@ -73,5 +76,8 @@ def vas(node: Node, command: str, *more: str) -> str:
 
 
 def virsh(node: Node, *words: str) -> str:
-    """Runs virsh on the storage host and returns what it prints."""
+    """Runs virsh on the storage host and returns what it prints.
+
+    Raises VasError unless its status is 0.
+    """
     return node.run("virsh", "--quiet", *words, timeout_seconds=VAS_SECONDS)

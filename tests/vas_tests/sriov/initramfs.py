@@ -19,7 +19,7 @@ _MAGIC = "070701"
 
 
 def pack(kernel: Kernel, busybox: Path) -> bytes:
-    """The archive: `init.sh`, a static busybox, and the modules that the mounts need."""
+    """Returns the archive (cpio): `init.sh`, a static busybox, and modules for the mounts."""
     modules = [read_module(file) for file in kernel.modules(*_MODULES)]
     order = "".join(f"{name}\n" for name, _ in modules)
     directory, program, data = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o755, stat.S_IFREG | 0o644

@@ -1,4 +1,4 @@
-"""A kernel of this machine's distribution that a machine of the rig can boot."""
+"""Finds a kernel of this machine's distribution that a machine of the rig can boot."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _OPENERS = {".xz": lzma.decompress, ".gz": gzip.decompress}
 
 @dataclass(frozen=True)
 class Kernel:
-    """An installed kernel: its release, and its image."""
+    """An installed kernel: its release, and the file of its image."""
 
     release: str
     image: Path
 
     def modules(self, *names: str) -> list[Path]:
-        """The files of modules and of what they need, in the order in which they load.
+        """Returns the files of these modules and of those that they need, in the order of loading.
 
         Raises CommandFailed if the kernel has no such module.
         """
@@ -35,7 +35,7 @@ class Kernel:
 def newest_kernel(
     boot: Path = Path("/boot"), modules: Path = Path("/lib/modules")
 ) -> Kernel | None:
-    """The newest readable kernel that has igb and igbvf; None if there is none.
+    """Returns the newest readable kernel that has igb and igbvf; None if there is none.
 
     Kernels for virtual machines only (`-cloud`) lack these drivers.
     """
@@ -47,7 +47,10 @@ def newest_kernel(
 
 
 def read_module(file: Path) -> tuple[str, bytes]:
-    """A module's name without compression, and its bytes: small loaders take no other."""
+    """Returns a module's name and bytes, both without compression.
+
+    busybox's loader takes no compressed module.
+    """
     if file.suffix in _OPENERS:
         return file.stem, _OPENERS[file.suffix](file.read_bytes())
     return file.name, file.read_bytes()

@@ -1,8 +1,8 @@
-"""The command lines of the rig's two QEMUs. Pure.
+"""Makes the command lines of the rig's two QEMUs. Pure.
 
 The host is emulated (TCG), on any machine. So is the AMD processor's virtualization that it sees,
 and its KVM runs the guest by it: the guest's code is translated once, as the host's is. TCG inside
-TCG would be some 20 times slower. This machine's own /dev/kvm is not asked for.
+TCG would be some 20 times slower. This machine's own /dev/kvm is not used.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Boot:
 def host_argv(
     boot: Boot, host: str, channels: Mapping[str, int], wire: str, log: Path
 ) -> list[str]:
-    """The storage host: an igb adapter with SR-IOV behind an IOMMU.
+    """Returns the command line of the storage host: an igb adapter with SR-IOV behind an IOMMU.
 
-    Its uplink is `wire`, a tap interface that QEMU makes where it runs. `channels`: virtio ports
-    by name, each with the descriptor of a socket.
+    Its uplink is `wire`, a tap interface that QEMU makes where it runs. `channels` is virtio
+    port -> descriptor of a socket.
     """
     return [
         *machine_words(boot, host, log, share=Path("/")),
@@ -54,9 +54,10 @@ def host_argv(
 
 
 def guest_argv(boot: Boot, guest: Guest, vf: str, tap: str, port: str) -> list[str]:
-    """The guest, on the storage host: a VF by its PCI address, a virtio NIC on a tap interface.
+    """Returns the command line of the guest, which runs on the storage host.
 
-    `port` is the host's virtio port that becomes the guest's.
+    It gets a VF by its PCI address `vf`, a virtio NIC on the interface `tap`, and the host's
+    virtio port `port` as its own.
     """
     memory = guest.memory_bytes >> 20
     return [

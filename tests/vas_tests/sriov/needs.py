@@ -1,4 +1,4 @@
-"""Finds what the rig needs of this machine, and what of it is missing."""
+"""Finds what this machine lacks to run the rig."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DYNAMIC = b"/lib64/ld-linux"
 
 
 def missing() -> list[str]:
-    """Each thing that is missing, with the package that has it; empty if the rig can run."""
+    """Returns each thing that is missing, with its package; empty if the rig can run."""
     return [*_missing_programs(), *_missing_kernel()]
 
 

@@ -1,4 +1,4 @@
-"""The test's end of a node: commands in, results out, whether it is a machine or a namespace."""
+"""A node of the rig as the test uses it: commands in, results out, whether machine or namespace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _LOOK_SECONDS = 1.0
 
 
 class Node:
-    """A host or guest of the rig, by the socket to its agent (`agent.py`)."""
+    """A host or guest of the rig, by the socket to its agent (`agent.py`).
+
+    All methods raise VasError if the node does not answer in time, or is gone.
+    """
 
     def __init__(self, name: str, channel: socket.socket) -> None:
         self.name, self._channel, self._heard = name, channel, b""
@@ -27,7 +30,10 @@ class Node:
         self._owed = 0
 
     def wait(self, timeout_seconds: float, may_come: Callable[[], bool] = lambda: True) -> None:
-        """Waits until its agent runs. Raises VasError when that takes longer, or cannot be."""
+        """Waits until the node's agent runs.
+
+        Raises VasError after the time, and as soon as `may_come` returns false.
+        """
 
         def look() -> bool:
             if not may_come():
@@ -54,44 +60,53 @@ class Node:
         return result.stdout
 
     def json(self, *argv: str) -> Any:
-        """Runs a program on the node and returns the JSON that it prints; `[]` for nothing."""
+        """Runs a program on the node and returns the JSON that it prints; `[]` for no output.
+
+        Raises VasError unless its status is 0.
+        """
         return json.loads(self.run(*argv) or "[]")
 
     def start(self, name: str, argv: Sequence[str | Path]) -> None:
-        """Starts a program that goes on. Raises VasError when the node does not answer."""
+        """Starts a program on the node and returns at once; `ended` and `log` take its `name`.
+
+        Raises VasError when the node does not answer.
+        """
         words = [str(word) for word in argv]
         self._ask("start", name=name, argv=words, log=self._log(name))
 
     def ended(self, name: str) -> int | None:
-        """Returns the exit status of a started program, None while it runs. Raises VasError."""
+        """Returns the exit status of the program that was started as `name`; None while it runs.
+
+        Raises VasError if none was.
+        """
         status: int | None = self._ask("ended", name=name)
         return status
 
     def log(self, name: str) -> str:
-        """Returns what a program printed that `start` started under this name."""
+        """Returns what the program that was started as `name` has printed so far."""
         return self.read(self._log(name))
 
     def read(self, path: str) -> str:
-        """Returns the content of a file on the node. Raises VasError when there is none."""
+        """Returns the text of a file on the node. Raises VasError if it cannot be read."""
         return str(self._ask("read", path=path))
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file of sysfs. Raises VasError when the kernel refuses."""
+        """Writes to a file on the node, as to sysfs. Raises VasError if the kernel refuses."""
         self._ask("write", path=path, text=text)
 
     def target(self, path: str) -> str:
-        """Returns the name that a symbolic link leads to. Raises VasError without the link."""
+        """Returns the name of the file that a link leads to. Raises VasError without it."""
         return str(self._ask("target", path=path))
 
     def port(self, name: str) -> str:
-        """Returns the device of one of its virtio ports. Raises VasError without it."""
+        """Returns the device of the node's virtio port of this name. Raises VasError without it."""
         return str(self._ask("port", name=name))
 
     def exchange(self, address: str, count: int) -> tuple[int, list[str]]:
-        """Sends datagrams to a node's echo one by one until one is lost.
+        """Sends up to `count` datagrams to another node's echo, one by one, until one is lost.
 
-        Returns how many were answered, and the addresses that the other end saw as theirs. Raises
-        VasError when the node does not answer.
+        Returns how many were answered, and the addresses of this node that the other end
+        saw. Raises VasError when the node does not answer.
         """
         done = self._ask("exchange", address=address, count=count)
         return done["answered"], done["seen_as"]

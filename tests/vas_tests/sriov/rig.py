@@ -36,7 +36,7 @@ _BOOT_SECONDS = 400.0
 
 @dataclass(frozen=True)
 class Rig:
-    """The nodes, by the map's names."""
+    """The nodes of the rig: storage hosts oss1 and oss2, and oss1's guest vm1; and their map."""
 
     cluster: Cluster
     oss1: Node
@@ -89,7 +89,10 @@ def running(directory: Path) -> Iterator[Rig]:
 
 
 def make_boot(directory: Path, env: Mapping[str, str]) -> Boot:
-    """The kernel of this machine, and an archive in `directory` that starts what `env` says."""
+    """Returns this machine's kernel, with an initramfs that is written to `directory`.
+
+    `env` is given to /init: it says what the machine starts.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     kernel, busybox = newest_kernel(), shutil.which("busybox")
     assert kernel and busybox, "`needs.missing` says so"

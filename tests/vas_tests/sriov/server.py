@@ -1,8 +1,8 @@
 """A storage server that is a machine with real virtual functions, for Ansible's roles.
 
-What roles need is made while it is still a host in namespaces, in a tenth of the time; then the
-same disk is booted: Debian's systemd as process 1, udev, networkd and sshd, beside an igb adapter.
-Ansible comes by the adapter itself.
+The roles' files and packages are made while it is still a host in namespaces, in a tenth of the
+time; then the same disk is booted: Debian's systemd as process 1, udev, networkd and sshd, beside
+an igb adapter. Ansible connects through the adapter itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FILES = {
 
 
 def map_with(guests: int) -> str:
-    """The map of Ansible's hosts, with so many guests that need next to nothing."""
+    """Returns the text of the map of Ansible's hosts, with this number of small guests."""
     value = yaml.safe_load(MAP.read_text())
     value["hosts"][0]["guests"] = [small(n, _NETWORK, n - 1) for n in range(1, guests + 1)]
     return yaml.safe_dump(value)
@@ -52,17 +52,20 @@ def map_with(guests: int) -> str:
 
 @dataclass
 class SriovServer(EmulatedHost):
-    """A machine, by SSH."""
+    """A storage server that is a QEMU machine; `ssh` are the words that run a command on it."""
 
     ssh: Sequence[str] = ()
 
     def run(self, *argv: str | Path, check: bool = True, stdin: str | None = None) -> Completed:
-        """Runs a program in it, as root."""
+        """Runs a program on the machine, as root, by SSH.
+
+        Raises CommandFailed if its status is not 0, unless `check` is false.
+        """
         words = shlex.join(["env", "LC_ALL=C", *map(str, argv)])
         return run([*self.ssh, words], check=check, stdin=stdin)
 
     def wait(self) -> None:
-        """Waits until its systemd has started everything. Raises VasError."""
+        """Waits until the machine's systemd has started everything. Raises VasError."""
 
         def state() -> str:
             if self._process.poll() is not None:
@@ -77,7 +80,7 @@ class SriovServer(EmulatedHost):
 
 
 def booted(site: Site, directory: Path) -> SriovServer:
-    """Ends the site's server, and boots its disk as a machine with an igb adapter.
+    """Ends the site's server, boots its disk as a machine with an igb adapter, and returns it.
 
     `directory` gets its console. The machine ends with the site.
     """

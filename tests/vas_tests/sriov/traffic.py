@@ -1,4 +1,4 @@
-"""Tells by which interface packets really left, as the interfaces counted them."""
+"""Tells by which interface packets really left, by the kernel's counters."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from vas_core.polling import poll
 from vas_tests.sriov.node import Node
 
 PACKETS = 200
-"""Of a burst: many against what probes and ARP add meanwhile."""
+"""Packets of a burst: many more than probes and ARP add meanwhile."""
 
 
 def way(source: Node, address: str, own: str) -> str | None:
-    """The one interface by which a burst to a node's echo left and its answers came.
+    """Sends a burst to a node's echo; returns the interface by which it left and came back.
 
     None if a packet was lost. Raises VasError if the other end saw another address than `own`,
     or if the burst went by more than one interface.
@@ -32,13 +32,16 @@ def way(source: Node, address: str, own: str) -> str | None:
 
 
 def settles(source: Node, address: str, own: str, wanted: str, timeout_seconds: float) -> None:
-    """Waits until packets to an address go by an interface, and all of them arrive."""
+    """Waits until packets to an address go by the interface `wanted`, and none is lost.
+
+    Raises VasError after the time.
+    """
     what = f"{source.name} to reach {address} by {wanted}"
     poll(lambda: _way_now(source, address, own), lambda by: by == wanted, timeout_seconds, what)
 
 
 def passed(node: Node, device: str) -> tuple[int, int]:
-    """Packets that an interface has sent and received."""
+    """Returns how many packets an interface of a node has sent and received."""
     return _counters(node)[device]
 
 

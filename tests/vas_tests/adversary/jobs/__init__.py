@@ -29,7 +29,10 @@ _RUN = {
 
 
 def build(lab: Lab, directory: Path) -> Path:
-    """Compiles the programs with the lab's Hadoop; returns the jar."""
+    """Compiles the programs against the lab's Hadoop and returns the jar made in `directory`.
+
+    Raises CommandFailed if they do not compile.
+    """
     bin_ = lab.spec.java.parent
     sources = [str(path) for path in SOURCES.rglob("*.java")]
     classes = directory / "classes"
@@ -44,7 +47,7 @@ def build(lab: Lab, directory: Path) -> Path:
 
 @dataclass(frozen=True)
 class AttackRun:
-    """How `vas submit` of a job ended: exit status, both outputs, and the application's id."""
+    """A job that `vas submit` ran to its end: exit status, printed text, application id."""
 
     lab: Lab
     status: int
@@ -53,29 +56,29 @@ class AttackRun:
     output: str = field(repr=False, default="")
 
     def lines(self) -> list[str]:
-        """The lines of the output files, in the order of the files' names."""
+        """Returns the lines of the job's output files, in the order of the files' names."""
         directory = inside(self.lab, self.output)
         return self.lab.call(["sh", "-euc", f"cat {directory}/part-r-*"]).stdout.splitlines()
 
     @property
     def number(self) -> str:
-        """The number that the ids of application, job, attempts and containers have in common."""
+        """Returns the number that the ids of application, job and containers have in common."""
         return self.application.removeprefix("application_")
 
     def attempts(self) -> dict[str, Attempt]:
-        """The job's task attempts, by names such as m_000000_0."""
+        """Returns the job's task attempts that have ended, by names such as m_000000_0."""
         return attempts(staging(self.lab), self.number)
 
 
 @dataclass(frozen=True)
 class Program:
-    """The jar in a lab."""
+    """The jar of the attackers' programs, and the lab whose YARN runs them."""
 
     lab: Lab
     jar: Path
 
     def write(self, case: str, **files: Iterable[str]) -> None:
-        """Makes the input of a case: files of lines."""
+        """Writes the input of a case: a file of these lines for each keyword argument."""
         directory = inside(self.lab, DIRECTORY, case, "in")
         self.lab.call(["rm", "-rf", str(directory.parent)])
         self.lab.call(["mkdir", "-p", str(directory)])
@@ -92,7 +95,10 @@ class Program:
         conf: Mapping[str, object] | None = None,
         timeout_seconds: float = 500,
     ) -> AttackRun:
-        """Runs a case by `vas submit` with a profile to its end, whatever that is."""
+        """Runs a case by `vas submit` with a job profile to its end, failed or not, and returns it.
+
+        Raises subprocess.TimeoutExpired after `timeout_seconds`.
+        """
         output = f"{DIRECTORY}/{case}/out-{profile}"
         self.lab.call(["rm", "-rf", str(inside(self.lab, output))])
         places = {"attack.mount": str(inside(self.lab)), "attack.victim": str(victim(self.lab))}
