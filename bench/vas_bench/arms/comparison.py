@@ -33,7 +33,11 @@ class SystemComparison:
         return sorted(ran, key=lambda it: (it != self.base, self.names[it]))
 
     def ratio(self, system: ComparedSystem, measure: str) -> MedianRatio:
-        """Returns a system over the base: below 1 is less time, or less CPU."""
+        """Returns a system over the base: below 1 is less time, or less CPU.
+
+        Raises BadInput where there is no ratio: a system without the measure, or a base of
+        zero.
+        """
         return ratio(self.of(system, measure), self.of(self.base, measure))
 
     def as_json(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ _REASON_CHARS = 500
 
 @dataclass(frozen=True)
 class Observation:
-    """What was observed of a run; `wrong` is why it must not count, empty if it may."""
+    """The facts observed about a run; `wrong` is why it must not count, empty if it may."""
 
     measures: Mapping[str, float] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)

@@ -42,7 +42,10 @@ class LabStage(TargetStage):
         drop_page_cache(self.root)
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """Runs fio as a program of the storage server, and returns what it printed."""
+        """Runs fio as a program of the storage server, and returns what it printed.
+
+        Raises CommandFailed when it fails, or takes longer than `timeout_seconds`.
+        """
         at = self.guest.groups if self.guest and arm == EMULATED else self.groups
         entered = at.entering("server", self.place.enter(argv))
         return run(entered, timeout_seconds=timeout_seconds).stdout

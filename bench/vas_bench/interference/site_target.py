@@ -56,7 +56,10 @@ class SiteStage(TargetStage):
             self.nodes.drop_caches(servers=self.drops == "all")
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """Runs fio on this machine, and returns what it printed."""
+        """Runs fio on this machine, and returns what it printed.
+
+        Raises CommandFailed when it fails, or takes longer than `timeout_seconds`.
+        """
         return run(argv, timeout_seconds=timeout_seconds).stdout
 
 

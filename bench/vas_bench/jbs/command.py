@@ -74,6 +74,9 @@ def jbs(
 
 
 def store_settings(size: int) -> dict[str, JsonValue]:
-    """Returns the settings that all runs of a file must have in common, besides the seed."""
+    """Returns the settings that all runs of a file must have in common, besides the seed.
+
+    Raises NotHere before the daemon and the plugins are built.
+    """
     daemon = build_of(find_shuffled())
     return {"size_bytes": size, "build": build_of_plugins(), "vas-shuffled": daemon}

@@ -216,7 +216,10 @@ def svg(chart: Chart, name: str) -> str:
 
 
 def write_figures(page: Page, directory: Path) -> list[Path]:
-    """Writes every figure twice into a directory, which is made if need be; returns the paths."""
+    """Writes every figure twice into a directory, which is made if need be; returns the paths.
+
+    Raises OSError where they cannot be written.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in page.figures:

@@ -114,7 +114,10 @@ class LabSite(PlannedSite):
         return environment(self._root)
 
     def up(self, experiment: Experiment) -> None:
-        """Starts a lab with the hosts and JVM profile of an experiment, unless that one is up."""
+        """Starts a lab with the hosts and JVM profile of an experiment, unless that one is up.
+
+        Raises VasError when it does not start.
+        """
         if self._up and self._up.site == experiment.site:
             return
         self.down()

@@ -123,7 +123,10 @@ def _say(jobs: Sequence[list[Round[Experiment]]], file_maps: int) -> None:
 
 
 def store_settings(size: int) -> dict[str, JsonValue]:
-    """Returns the settings that all runs of a file must have in common, besides the seed."""
+    """Returns the settings that all runs of a file must have in common, besides the seed.
+
+    Raises NotHere before the plugins are built.
+    """
     return {"size_bytes": size, "build": build_of_plugins(), "tez": tez_version()}
 
 
