@@ -53,7 +53,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class GreenRun:
-    """A run of a slice in which some tests passed, none failed, and `skipped` had no chance to."""
+    """A run of a slice in which tests passed and none failed; `skipped` is the number left out."""
 
     date: str
     commit: str
