@@ -167,8 +167,8 @@ public final class ConfKey<T> {
   }
 
   /**
-   * Refuses configured keys under a prefix that no interface given declares, and retired ones: a
-   * misspelt key would silently be its default.
+   * Throws if a key under {@code prefix} is configured that none of the interfaces declares, or
+   * that one declares as retired: without this a misspelt key would silently have its default.
    *
    * @throws IllegalArgumentException with one line that names the key
    */
@@ -187,7 +187,7 @@ public final class ConfKey<T> {
   }
 
   /**
-   * Refuses configured keys that the interfaces declare as retired.
+   * Throws if a key is configured that one of the interfaces declares as retired.
    *
    * @throws IllegalArgumentException with one line that names the key and its successor
    */

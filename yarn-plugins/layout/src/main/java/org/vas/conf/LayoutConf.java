@@ -13,7 +13,12 @@ public interface LayoutConf {
   ConfKey<Duration> OWNERS_TTL = ConfKey.duration("vas.layout.owners-ttl", "10s", "0s", "1h",
       "How long to trust what the Lustre client said about which server serves an OST.");
 
-  /** Returns the file that holds the site description. */
+  /**
+   * Returns the file of the site description: {@link #CLUSTER_FILE}, else the environment's {@code
+   * VAS_CLUSTER}, else {@code /etc/vas/cluster.yaml}.
+   *
+   * @throws IllegalArgumentException if {@code conf} has an unknown key under {@code vas.cluster.}
+   */
   static Path clusterFile(Configuration conf, Map<String, String> environment) {
     ConfKey.refuseUnknown(conf, "vas.cluster.", LayoutConf.class);
     String configured = CLUSTER_FILE.get(conf);

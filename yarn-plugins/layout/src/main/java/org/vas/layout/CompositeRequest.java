@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The request for plain layouts one after another, each for an extent of the file (PFL, DoM). */
+/**
+ * Builds the request for a composite layout: plain layouts one after another, each for an extent of
+ * the file (PFL, DoM).
+ */
 final class CompositeRequest {
   private static final int HEADER = 32;
   private static final int ENTRY = 48;
@@ -16,14 +19,14 @@ final class CompositeRequest {
   private final List<Long> ends = new ArrayList<>();
   private final List<byte[]> parts = new ArrayList<>();
 
-  /** Adds an extent that ends at so many bytes, with the layout of that request. */
+  /** Adds the extent up to byte {@code end}, with the layout of the plain request {@code plain}. */
   CompositeRequest until(long end, byte[] plain) {
     ends.add(end);
     parts.add(plain.clone());
     return this;
   }
 
-  /** Adds the first extent, of so many bytes, on the file's MDT. */
+  /** Adds the first extent, {@code bytes} long, on the file's MDT. */
   CompositeRequest onMdt(long bytes) {
     ByteBuffer plain = ByteBuffer.allocate(PLAIN).order(ByteOrder.LITTLE_ENDIAN);
     plain.putInt(0, LayoutBits.MAGIC_V1).putInt(4, LayoutBits.PATTERN_MDT);
@@ -31,7 +34,7 @@ final class CompositeRequest {
     return until(bytes, plain.array());
   }
 
-  /** Adds the last extent, which ends with the file; returns the bytes for setxattr. */
+  /** Adds the last extent, which ends with the file; returns the bytes for {@code setxattr}. */
   byte[] rest(byte[] plain) {
     until(END_OF_FILE, plain);
     int at = HEADER + ends.size() * ENTRY;
@@ -54,9 +57,10 @@ final class CompositeRequest {
   }
 
   /**
-   * Returns the plain layouts of a file whose extents end at {@code ends}, and the last with the
-   * file.
-   * @return one more than there are ends; empty when the file's extents are others
+   * Returns the plain layouts of a file's extents, if these end at {@code ends} and at the end of
+   * the file.
+   *
+   * @return one layout more than {@code ends}; empty if the file has other extents or layouts
    */
   static Optional<List<PlainLayout>> partsOf(StripeLayout layout, List<Long> ends) {
     if (!(layout instanceof CompositeLayout)) {

@@ -51,11 +51,12 @@ public final class LayoutComponent {
     return layout;
   }
 
-  /** Returns the extent's borders as stored, unsigned, -1 for the end of the file. */
+  /** Returns the first byte of the extent as stored, an unsigned number. */
   long storedStart() {
     return storedStart;
   }
 
+  /** Returns the first byte after the extent as stored, unsigned; -1 for the end of the file. */
   long storedEnd() {
     return storedEnd;
   }

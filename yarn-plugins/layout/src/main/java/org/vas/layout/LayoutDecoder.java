@@ -13,7 +13,7 @@ import org.vas.layout.PlainLayout.Magic;
 /**
  * Reads the little-endian, packed structures of {@code lustre_user.h}. Every count and size is
  * checked against the bytes given before anything of that size is made. The Python decoder
- * (vas_layout's codec.py) says the same in the same words.
+ * (vas_layout's codec.py) refuses the same bytes with the same messages.
  */
 final class LayoutDecoder {
   private static final int V1_SIZE = 32;

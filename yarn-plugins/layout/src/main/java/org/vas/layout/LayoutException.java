@@ -1,6 +1,9 @@
 package org.vas.layout;
 
-/** The bytes are not a Lustre layout; the message is one line and says what is wrong with them. */
+/**
+ * Thrown when bytes are not a Lustre layout; the message is one line and says what is wrong with
+ * them.
+ */
 public final class LayoutException extends Exception {
   private static final long serialVersionUID = 1L;
 

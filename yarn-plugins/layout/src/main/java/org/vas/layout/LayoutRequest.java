@@ -13,8 +13,9 @@ import java.util.stream.Collectors;
 import org.vas.layout.PlainLayout.Magic;
 
 /**
- * A layout to set on a file before its first byte, or as the default of a directory.
- * Immutable: {@link #pool}, {@link #osts} and {@link #startingAt} give a changed copy.
+ * A layout to set on a file before its first byte, or as the default of a directory. Immutable:
+ * {@link #pool}, {@link #startingAt}, {@link #osts}, {@link #onMdt} and {@link #onOne} return a
+ * changed copy.
  */
 public final class LayoutRequest {
   private static final int POOL_AT = 32;
@@ -44,8 +45,10 @@ public final class LayoutRequest {
 
   /**
    * Returns a request for a plain striping on OSTs of Lustre's choice.
+   *
    * @param size bytes, a multiple of 64 KiB below 4 GiB; 0 for the file system's default
    * @param count objects, at most 2000; 0 for the default, or {@link PlainLayout#ALL_OSTS}
+   * @throws IllegalArgumentException if one of them is out of these bounds
    */
   public static LayoutRequest stripes(long size, int count) {
     check(size >= 0 && size < SIZE_END && size % SIZE_STEP == 0,
@@ -56,7 +59,11 @@ public final class LayoutRequest {
         0, 0);
   }
 
-  /** Returns this request restricted to the OSTs of one pool. */
+  /**
+   * Returns this request restricted to the OSTs of one pool.
+   *
+   * @throws IllegalArgumentException if the name is not 1 to 15 of {@code [A-Za-z0-9_.-]}
+   */
   public LayoutRequest pool(String name) {
     requireNonNull(name, "name");
     check(name.matches("[A-Za-z0-9_.-]{1," + POOL_MAX + "}"),
@@ -65,14 +72,22 @@ public final class LayoutRequest {
         onOne);
   }
 
-  /** Returns this request with its first object on one OST; Lustre chooses the others. */
+  /**
+   * Returns this request with its first object on one OST; Lustre chooses the others.
+   *
+   * @throws IllegalArgumentException if the index is not between 0 and 65534
+   */
   public LayoutRequest startingAt(int ostIndex) {
     check(ostIndex >= 0 && ostIndex < PlainLayout.NOT_TOLD,
         "OST index " + ostIndex + " is not between 0 and 65534");
     return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of(), onMdt, onOne);
   }
 
-  /** Returns this request on exactly these OSTs, in order; their number is the stripe count. */
+  /**
+   * Returns this request on exactly these OSTs, in order; their number is the stripe count.
+   *
+   * @throws IllegalArgumentException if they are not 1 to 2000 indices between 0 and 65534
+   */
   public LayoutRequest osts(int... indices) {
     check(indices.length >= 1 && indices.length <= LayoutBits.MAX_STRIPES,
         indices.length + " OSTs are not between 1 and " + LayoutBits.MAX_STRIPES);
@@ -87,6 +102,7 @@ public final class LayoutRequest {
    * Returns this request with the first bytes on the file's MDT (Data-on-MDT).
    *
    * @param bytes a multiple of 64 KiB below 4 GiB; Lustre refuses or cuts what its MDTs do not take
+   * @throws IllegalArgumentException if {@code bytes} is 0 or out of these bounds
    */
   public LayoutRequest onMdt(long bytes) {
     check(bytes > 0 && bytes < SIZE_END && bytes % SIZE_STEP == 0,
@@ -95,10 +111,12 @@ public final class LayoutRequest {
   }
 
   /**
-   * Returns this request with one object for the first bytes, so that a file that never grows
-   * longer has no other. With {@link #onMdt}, the bytes that follow those on the MDT.
+   * Returns this request with one object for all bytes up to {@code bytes}, so that a shorter file
+   * has only that object. With {@link #onMdt}, the object begins where the part on the MDT ends.
    *
-   * @param bytes a multiple of 64 KiB and of the stripe size
+   * @param bytes a multiple of 64 KiB and of the stripe size; without effect if not more than those
+   *     on the MDT
+   * @throws IllegalArgumentException if {@code bytes} is 0 or not such a multiple
    */
   public LayoutRequest onOne(long bytes) {
     check(bytes > 0 && bytes % Math.max(SIZE_STEP, stripeSize) == 0,

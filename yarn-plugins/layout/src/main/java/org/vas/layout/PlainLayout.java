@@ -93,7 +93,10 @@ public final class PlainLayout implements StripeLayout {
     return stripeCount;
   }
 
-  /** Returns the OST of the first object, or the one that a request starts at. */
+  /**
+   * Returns the OST of the first object, or the one that a request starts at; empty if neither is
+   * known.
+   */
   public Optional<Integer> stripeOffset() {
     if (!objects.isEmpty()) {
       return Optional.of(objects.get(0).ostIndex());
@@ -101,7 +104,7 @@ public final class PlainLayout implements StripeLayout {
     return lastField == NOT_TOLD ? Optional.empty() : Optional.of(lastField);
   }
 
-  /** Returns the layout's generation; 0 if not known: {@code getxattr} hides it. */
+  /** Returns the layout's generation; 0 if it is not known, as {@code getxattr} hides it. */
   public int generation() {
     return objects.isEmpty() || lastField == NOT_TOLD ? 0 : lastField;
   }
@@ -133,7 +136,7 @@ public final class PlainLayout implements StripeLayout {
     runs.finish();
   }
 
-  /** Adds the owners of the bytes up to {@code end} to the runs. */
+  /** Passes the owners of the bytes before {@code end} that have none yet to {@code runs}. */
   void addRuns(RunBuilder runs, long end) {
     if (!isPlaced()) {
       runs.upTo(end, StripeRun.UNKNOWN);
@@ -159,7 +162,7 @@ public final class PlainLayout implements StripeLayout {
     addShares(offset, RunBuilder.endOf(offset, length), sink);
   }
 
-  /** Passes the shares of {@code [start, end)} to the sink. */
+  /** Tells the sink how many bytes of {@code [start, end)} each OST holds. */
   void addShares(long start, long end, ShareSink sink) {
     if (start >= end) {
       return;

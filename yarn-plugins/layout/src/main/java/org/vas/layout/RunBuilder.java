@@ -2,7 +2,7 @@ package org.vas.layout;
 
 import java.util.function.Consumer;
 
-/** Passes the owners of a byte range on in order, joining neighbours on one OST. */
+/** Passes the owners of a byte range to a sink in order; neighbours on one OST become one run. */
 final class RunBuilder {
   private final Consumer<StripeRun> sink;
   private final long end;
@@ -18,7 +18,8 @@ final class RunBuilder {
   }
 
   /**
-   * Returns the first byte after a range, at most the last number there is.
+   * Returns the first byte after a range, at most {@link Long#MAX_VALUE}.
+   *
    * @throws IllegalArgumentException if offset or length is negative
    */
   static long endOf(long offset, long length) {
@@ -28,7 +29,7 @@ final class RunBuilder {
     return length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
   }
 
-  /** Returns the first byte without an owner so far. */
+  /** Returns the first byte that has no owner yet. */
   long position() {
     return position;
   }
@@ -50,7 +51,7 @@ final class RunBuilder {
     position = newPosition;
   }
 
-  /** Passes the last run to the sink. */
+  /** Assigns the rest of the range to no known OST, and passes the last run to the sink. */
   void finish() {
     upTo(end, StripeRun.UNKNOWN);
     flush();

@@ -20,21 +20,24 @@ public interface StripeLayout {
   }
 
   /**
-   * Tells the owners of a byte range, in order, without gaps; neighbours on one OST are one run.
+   * Passes the owners of a byte range to a sink, in order and without gaps; neighbours on one OST
+   * are one run.
    *
    * @param offset first byte
-   * @param length bytes; none gives no run
-   * @param sink gets the runs one by one, however many they are
+   * @param length bytes; 0 gives no run
+   * @param sink gets one run at a time
+   * @throws IllegalArgumentException if offset or length is negative
    */
   void forEachRun(long offset, long length, Consumer<StripeRun> sink);
 
   /**
-   * Tells how many bytes of a range each OST holds. An OST may be told several times; bytes that
-   * no known OST holds are told as {@link StripeRun#UNKNOWN}. The time depends on the number of
+   * Tells a sink how many bytes of a range each OST holds. It may name an OST several times; bytes
+   * that no known OST holds count for {@link StripeRun#UNKNOWN}. The time depends on the number of
    * objects, and never on that of stripes.
    *
    * @param offset first byte
-   * @param length bytes; none gives no share
+   * @param length bytes; 0 gives no share
+   * @throws IllegalArgumentException if offset or length is negative
    */
   void forEachShare(long offset, long length, ShareSink sink);
 
@@ -44,7 +47,7 @@ public interface StripeLayout {
     void add(int ostIndex, long bytes);
   }
 
-  /** Returns the owners of a byte range as a list; see {@link #forEachRun}. */
+  /** Returns the owners of a byte range as a list, as {@link #forEachRun} gives them. */
   default List<StripeRun> ownersOf(long offset, long length) {
     List<StripeRun> runs = new ArrayList<>();
     forEachRun(offset, length, runs::add);
@@ -56,6 +59,9 @@ public interface StripeLayout {
     return ownersOf(0, length);
   }
 
-  /** Returns the striping in force at a byte: of a composite layout, that of a component there. */
+  /**
+   * Returns the striping in force at a byte; empty where there is none. In a composite layout it is
+   * that of the component to read the byte from.
+   */
   Optional<PlainLayout> at(long offset);
 }

@@ -80,7 +80,7 @@ public final class ClusterMap {
     return Optional.ofNullable(byGuest.get(guestName));
   }
 
-  /** Returns the host that takes over when this one fails. */
+  /** Returns the host that takes over when this one fails; empty when none does. */
   public Optional<SiteHost> partnerOf(SiteHost host) {
     return host.haPartner().flatMap(this::host);
   }

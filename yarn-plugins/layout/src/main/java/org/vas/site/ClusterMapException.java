@@ -1,6 +1,9 @@
 package org.vas.site;
 
-/** The site description cannot be used; the message names file, line, key path and problem. */
+/**
+ * Thrown when the site description cannot be used; the message names file, line, key path and
+ * problem.
+ */
 public final class ClusterMapException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.regex.Pattern;
 
-/** Compares IP addresses and NIDs that are spelled differently, without asking a name server. */
+/** Spells IPv6 addresses and NIDs in one way, to compare them, without asking a name server. */
 final class IpText {
   // InetAddress asks a name server for anything else.
   private static final Pattern V6 = Pattern.compile("(?=.*:)[0-9A-Fa-f:][0-9A-Fa-f:.]*");

@@ -20,7 +20,13 @@ final class OscImports {
 
   private OscImports() {}
 
-  /** Returns the owners the client knows; an OST without a NID of the map is left out. */
+  /**
+   * Returns the host that serves each OST, by OST index, as this machine's Lustre client knows it.
+   * An OST is left out if the map does not have its NID or the client's mounts disagree.
+   *
+   * @param root the directory that stands for {@code /}
+   * @param localHost this machine's name in the map: what the NID {@code 0@lo} means
+   */
   static Map<Integer, SiteHost> read(ClusterMap map, Path root, String localHost) {
     Map<Integer, SiteHost> owners = new HashMap<>();
     directories(map.fsname(), root).forEach((ostIndex, directories) -> {

@@ -23,13 +23,18 @@ public final class OstServers {
   private final LongSupplier nanoClock;
   private volatile Snapshot snapshot;
 
-  /** Reads this machine's {@code /sys} with the JVM's monotonic clock. */
+  /**
+   * Makes a lookup that reads this machine's {@code /sys}.
+   *
+   * @param localHost this machine's name in the map: what the NID {@code 0@lo} means
+   * @param ttl how long an answer of the client is good for
+   */
   public OstServers(ClusterMap map, String localHost, Duration ttl) {
     this(map, Path.of("/"), localHost, ttl, System::nanoTime);
   }
 
   /**
-   * Reads the client's answers below a directory that stands for {@code /}.
+   * Makes a lookup that reads the client's answers below a directory.
    *
    * @param root the directory that stands for {@code /}
    * @param localHost this machine's name in the map: what the NID {@code 0@lo} means
@@ -56,7 +61,7 @@ public final class OstServers {
     return Optional.ofNullable(now.owners.get(ostIndex)).or(() -> map.hostByOst(ostIndex));
   }
 
-  /** Reads the client's answers again at the next question: an owner turned out to be wrong. */
+  /** Drops the client's answers, so that the next question reads them again: an owner was wrong. */
   public void refresh() {
     snapshot = null;
   }

@@ -38,12 +38,12 @@ public final class SiteHost {
     return nids;
   }
 
-  /** Returns the indices of the OSTs it serves while nothing has failed over. */
+  /** Returns the indices of the OSTs that this host serves while nothing has failed over. */
   public List<Integer> osts() {
     return osts;
   }
 
-  /** Returns the name of the host that takes over its OSTs; empty when none does. */
+  /** Returns the name of the host that takes over this one's OSTs; empty when none does. */
   public Optional<String> haPartner() {
     return haPartner;
   }

@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The rules between keys without which tasks would be placed wrongly: a name, an address, a NID and
- * an OST lead to one node, and HA partners name each other. All other rules are Python's.
+ * Checks the rules between keys without which tasks would be placed wrongly: a name, an address, a
+ * NID and an OST lead to one node, and HA partners name each other. {@code vas cluster check}
+ * checks all other rules.
  */
 final class SiteRules {
   private final Map<String, SiteValue> names = new HashMap<>();

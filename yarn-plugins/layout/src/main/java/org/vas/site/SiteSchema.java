@@ -15,9 +15,9 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.vas.conf.Suggestion;
 
 /**
- * The keys and types of a site description, from {@code cluster.schema.json}, which is generated
- * from the Python model. Also checks {@code pattern}, {@code minimum} and {@code maximum}; the rest
- * of the schema is left to {@code vas cluster check}.
+ * Checks a site description against {@code cluster.schema.json}, which is generated from the Python
+ * model: keys, types, {@code pattern}, {@code minimum} and {@code maximum}. The rest of the schema
+ * is left to {@code vas cluster check}.
  */
 final class SiteSchema {
   // As many as Python's reader takes: aliases may expand to far more than the file's size.

@@ -87,7 +87,10 @@ final class SiteValue {
     return items;
   }
 
-  /** Returns a string: what is quoted, or neither a number nor a boolean nor empty. */
+  /**
+   * Returns the value as a string; refuses an unquoted one that YAML reads as number, boolean or
+   * null.
+   */
   String text() throws ClusterMapException {
     if (!(node instanceof ScalarNode) || (isPlain() && NOT_TEXT.matcher(scalar()).matches())) {
       throw refused("is not a string");
@@ -95,7 +98,10 @@ final class SiteValue {
     return scalar();
   }
 
-  /** Returns an integer in decimal digits. */
+  /**
+   * Returns the value as an integer of 64 bits; refuses all but unquoted decimal digits, which may
+   * have a sign.
+   */
   long number() throws ClusterMapException {
     if (!(node instanceof ScalarNode) || !isPlain() || !INTEGER.matcher(scalar()).matches()) {
       throw refused("is not an integer");

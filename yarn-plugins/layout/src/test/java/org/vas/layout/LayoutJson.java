@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The JSON of a layout as {@code vas layout decode} prints it. */
+/** Writes a layout as the JSON that {@code vas layout decode} prints. */
 final class LayoutJson {
   private LayoutJson() {}
 

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.vas.layout.PlainLayout.Magic;
 
-/** Layouts for tests of ownership. */
+/** Makes layouts for tests of which OST owns a byte. */
 final class Layouts {
   private Layouts() {}
 

@@ -21,7 +21,10 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.vas.testing.Repository;
 
-/** Whatever the bytes: a layout or a LayoutException of one line, in memory in proportion. */
+/**
+ * Any bytes decode to a layout, or to a LayoutException of one line, in memory proportional to
+ * them.
+ */
 class StripeLayoutFuzzTest {
   private static final long ALLOCATED_PER_BYTE = 40;
   // Classes are loaded at the cost of whichever sample comes first.

@@ -18,7 +18,7 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.vas.testing.Repository;
 
-/** The bytes of a real Lustre that the Python decoder is tested with too. */
+/** Decodes bytes of a real Lustre, with which the Python decoder is tested too. */
 class StripeLayoutVectorsTest {
   private static final String VECTORS = "lustre-layout/vectors";
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.testing.Repository;
 
-/** Maps that are refused, each in one line with file, line and key path. */
+/** Bad maps are refused, each in one line with file, line and key path. */
 class BadClusterMapTest {
   /** The planted mistakes that only {@code vas cluster check} refuses: placement works with them. */
   private static final Set<String> LEFT_TO_PYTHON = new TreeSet<>(Set.of(

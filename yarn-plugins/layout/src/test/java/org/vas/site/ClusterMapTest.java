@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.vas.testing.CpuTime;
 import org.vas.testing.Repository;
 
-/** The example maps that the Python reader is tested with too. */
+/** Reads the example maps with which the Python reader is tested too. */
 class ClusterMapTest {
   @TempDir
   private Path folder;

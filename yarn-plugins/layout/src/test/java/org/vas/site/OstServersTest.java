@@ -13,7 +13,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.vas.layout.StripeRun;
 import org.vas.testing.Repository;
 
-/** The laptop lab has OST 0 to 3 on oss1 to oss4, with NIDs 10.77.0.11@tcp and so on. */
+/**
+ * Finds the servers of OSTs in the laptop lab's map: OST 0 to 3 are on oss1 to oss4, whose NIDs are
+ * 10.77.0.11@tcp and so on.
+ */
 class OstServersTest {
   private static final String OSS2 = "10.77.0.12@tcp";
   private static final Duration TTL = Duration.ofSeconds(10);

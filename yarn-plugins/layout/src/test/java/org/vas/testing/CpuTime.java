@@ -4,7 +4,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.Callable;
 
-/** What a piece of work costs this thread, whatever else the machine does meanwhile. */
+/**
+ * Measures the CPU time of a piece of work in this thread, whatever else the machine does
+ * meanwhile.
+ */
 public final class CpuTime {
   private static final int TRIES = 5;
 

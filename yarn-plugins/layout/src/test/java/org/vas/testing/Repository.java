@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The files that the Python and the Java tests share. */
+/** Finds the files that the Python and the Java tests share. */
 public final class Repository {
   private Repository() {}
 
