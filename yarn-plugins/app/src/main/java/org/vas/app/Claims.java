@@ -9,11 +9,11 @@ import org.apache.hadoop.yarn.api.records.PreemptionContract;
 import org.apache.hadoop.yarn.api.records.PreemptionMessage;
 import org.apache.hadoop.yarn.api.records.StrictPreemptionContract;
 
-/** The containers that YARN claims back in an answer to the master. */
+/** Reads the preemption messages in which YARN claims containers back. */
 final class Claims {
   private Claims() {}
 
-  /** Returns the containers that a message names; none where there is no message. */
+  /** Returns the containers that a message claims back; none if it is null. */
   static Set<ContainerId> of(PreemptionMessage message) {
     Set<ContainerId> ids = new HashSet<>();
     if (message != null && message.getStrictContract() != null) {
@@ -26,8 +26,11 @@ final class Claims {
   }
 
   /**
-   * Returns a message without some containers: Hadoop's policies kill the attempt of each container
-   * in it, and the master with an exception where one has none.
+   * Returns a message without the containers for which {@code left} is true. Hadoop's policies kill
+   * the attempt of each container in a message; one without an attempt would end the master with an
+   * exception.
+   *
+   * @return null if {@code message} is null
    */
   static PreemptionMessage without(PreemptionMessage message, Predicate<ContainerId> left) {
     if (message == null || Claims.of(message).stream().noneMatch(left)) {

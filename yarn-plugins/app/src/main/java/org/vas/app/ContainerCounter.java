@@ -1,11 +1,11 @@
 package org.vas.app;
 
-/** A job's counters of its containers, beside Hadoop's own. */
+/** Counters of a job's containers, besides Hadoop's own. */
 public enum ContainerCounter {
   /** The containers that were given to a first attempt; as Apache Tez names it. */
   CONTAINERS_LAUNCHED,
 
-  /** The attempts that ran in a container that another had run in. */
+  /** The attempts that ran in a container in which another attempt had run. */
   CONTAINERS_REUSED,
 
   /** The JVMs that ended because their task had changed the class loader. */

@@ -37,7 +37,7 @@ final class Demand {
     }
   }
 
-  /** Returns how many map attempts have their data on a host or rack. */
+  /** Returns how many waiting map attempts have their data on a host or rack. */
   int mapsAt(String place) {
     return maps.getOrDefault(place, 0);
   }
@@ -50,12 +50,12 @@ final class Demand {
     return reduces;
   }
 
-  /** Returns whether a map attempt waits that has its data on some host. */
+  /** Returns whether a map attempt waits whose data is on some host. */
   boolean hasPlacedMaps() {
     return placedMaps > 0;
   }
 
-  /** Returns whether attempts of a kind wait that run again after a failure. */
+  /** Returns whether an attempt of a kind waits that runs again after a failure. */
   boolean hasAgain(TaskType type) {
     return again.stream().anyMatch(attempt -> attempt.getTaskId().getTaskType() == type);
   }

@@ -15,22 +15,23 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
- * Tells the classes that the nodes have from copies of them that a job brings.
+ * Tells classes that are installed on the nodes from classes of the same name that a job brings.
  *
- * <p>A job's jar may hold a class of Hadoop's package that is not Hadoop's. YARN puts what a job
- * brings into its container's directory, and the rest of the class path lies elsewhere. A jar of the
- * job with the bytes of one of the nodes' brings nothing new. No jar but the job's others is opened:
- * a master that opened all would start half a second later.
+ * <p>A job's jar may hold a class in one of Hadoop's packages that is not Hadoop's. The job's files
+ * lie in its container's directory, and installed ones elsewhere. A jar of the job with the bytes
+ * of an installed one brings nothing new. Only the job's other jars are opened: a master that
+ * opened all would start half a second later.
  */
 final class InstalledClasses {
   private final List<Path> brought = new ArrayList<>();
 
   /**
-   * Looks at a class path.
+   * Sorts the entries of a class path into installed ones and the job's.
    *
    * @param classPath jars and directories; those that are not there are passed over
    * @param container the container's directory, where the job's files are
-   * @param job says where in the container a Hadoop lies that the job runs on, if one does
+   * @param job names the Hadoop in the container that the job runs on, if it brings one
+   * @throws IllegalArgumentException if {@code mapreduce.application.framework.path} is not a URI
    */
   InstalledClasses(List<Path> classPath, Path container, Configuration job) throws IOException {
     List<Path> installed = new ArrayList<>();
@@ -48,7 +49,11 @@ final class InstalledClasses {
     }
   }
 
-  /** Looks at this JVM's class path, in its container's directory. */
+  /**
+   * Sorts the entries of this JVM's class path, of which relative ones lie below {@code container}.
+   *
+   * @throws IllegalArgumentException if {@code mapreduce.application.framework.path} is not a URI
+   */
   static InstalledClasses ofThisJvm(Path container, Configuration job) throws IOException {
     List<Path> classPath = new ArrayList<>();
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
@@ -78,7 +83,7 @@ final class InstalledClasses {
     return false;
   }
 
-  /** Returns whether the job brings a class of that name, in a file that is none of the nodes'. */
+  /** Returns whether the job brings a class of that name in a file that the nodes do not have. */
   boolean isReplaced(String className) throws IOException {
     String resource = className.replace('.', '/') + ".class";
     for (Path entry : brought) {

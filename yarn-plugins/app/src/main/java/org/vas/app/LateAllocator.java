@@ -8,8 +8,8 @@ import org.apache.hadoop.service.AbstractService;
 import org.apache.hadoop.service.ServiceOperations;
 
 /**
- * Makes the allocator when the master starts it: MRAppMaster asks for the allocator before it has
- * the preemption policy that an allocator is made with.
+ * Makes the allocator only when the master starts it: MRAppMaster asks for the allocator before it
+ * has the preemption policy that an allocator is made with.
  */
 final class LateAllocator extends AbstractService implements ContainerAllocator, RMHeartbeatHandler {
   private final Supplier<WarmAllocator> maker;

@@ -7,11 +7,13 @@ import java.util.function.UnaryOperator;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 
 /**
- * Offers waiting containers to kinds of tasks, in one round of the allocator: a map first gets one
- * of its own host, then one of its rack after the locality delay, and any after twice that; maps
- * whose input names no host wait for none. The allocator gives an offered container to whatever attempt is left, so that no more containers are
- * offered for a host than attempts have their data there, and none to whichever attempt comes first
- * while that may be one that failed before.
+ * Offers waiting containers to kinds of tasks, in one round of the allocator. A map is first
+ * offered a container of a host that has its data, after the locality delay one of that rack, and
+ * after twice the delay any; if no waiting map names a host, any container at once.
+ *
+ * <p>The allocator gives an offered container to whichever attempt is left. So no more containers
+ * of a host are offered than attempts have their data there. While a map waits that failed before,
+ * at most one container is offered to maps, and only where their data is.
  */
 final class Offers {
   private final Demand demand;
@@ -41,9 +43,11 @@ final class Offers {
   }
 
   /**
-   * Returns the kind of task that a container is offered to; empty when it is to wait.
-   * @param type the kind of its first task
-   * @param waited milliseconds that it has waited
+   * Returns the kind of task to offer a container to; empty when it must wait.
+   *
+   * @param host the container's host
+   * @param type the kind of the container's first task
+   * @param waited milliseconds that the container has waited
    */
   Optional<TaskType> offer(String host, TaskType type, long waited) {
     if (wantsMap(host, type, waited)) {

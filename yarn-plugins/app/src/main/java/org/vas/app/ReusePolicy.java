@@ -44,6 +44,8 @@ final class ReusePolicy {
    *
    * @param installed where the job's classes come from: those of Hadoop's packages are Hadoop's
    *     only if the nodes have them
+   * @throws IllegalArgumentException if {@code vas.containers.reuse} has none of its values
+   * @throws IOException if a jar of the job cannot be read
    */
   static Optional<String> refusal(Configuration job, InstalledClasses installed)
       throws IOException {
@@ -105,7 +107,10 @@ final class ReusePolicy {
     return Optional.empty();
   }
 
-  /** Returns whether a reduce's container is as a map's: resources, environment, JVM options. */
+  /**
+   * Returns whether reduces have containers like maps': resources, environment, JVM options, node
+   * label.
+   */
   static boolean reducesFitMaps(Configuration job) {
     return settings(job, "map").equals(settings(job, "reduce"))
         && Objects.equals(job.get(MRJobConfig.MAP_NODE_LABEL_EXP),

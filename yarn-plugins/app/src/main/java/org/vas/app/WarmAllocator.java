@@ -42,12 +42,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hadoop's allocator, which also hears of the containers that wait in the pool: to it, an attempt
- * whose JVM asks for more is a completed container, and a waiting container one that was just
- * allocated. What it would release, if it waits, stays in the pool for its time.
+ * Hadoop's allocator with a pool of waiting containers. It is told that an attempt's container has
+ * completed when the JVM asks for more, and that a waiting container was just allocated when it is
+ * offered. A waiting container that it would release stays in the pool until its idle time is over.
  *
  * <p>Between two heartbeats to the ResourceManager it runs rounds of its own as soon as a container
- * is ready: the same heartbeat, with an answer that holds nothing but the pool's.
+ * is ready: a heartbeat whose answer holds only the pool's containers.
  */
 class WarmAllocator extends RMContainerAllocator {
   private static final Logger LOG = LoggerFactory.getLogger(WarmAllocator.class);
@@ -300,8 +300,8 @@ class WarmAllocator extends RMContainerAllocator {
   }
 
   /**
-   * Returns what YARN has left for this job and what its waiting containers hold: from this Hadoop
-   * decides whether reduces must make room for maps.
+   * Returns what YARN has left for this job plus what its waiting containers hold: Hadoop decides
+   * from this whether reduces must make room for maps.
    */
   @Override
   protected Resource getAvailableResources() {

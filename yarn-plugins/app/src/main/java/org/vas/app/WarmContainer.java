@@ -13,13 +13,13 @@ final class WarmContainer {
     DONE,
     /** The JVM asked for another task, and the allocator has not yet heard of it. */
     READY,
-    /** The container waits for a task. */
+    /** The container waits for a task, and the allocator knows it. */
     IDLE,
-    /** An attempt was assigned to it, and is not registered as launched. */
+    /** An attempt was assigned to the container, and is not yet registered as launched. */
     ASSIGNED,
-    /** An attempt waits to be fetched by its JVM. */
+    /** An attempt is registered, and the container's JVM has not yet fetched it. */
     LAUNCHED,
-    /** The container was given back, and its JVM is to end. */
+    /** The container was given back, and its JVM must end. */
     ENDING
   }
 

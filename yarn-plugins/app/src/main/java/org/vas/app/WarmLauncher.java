@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hadoop's launcher, which starts a container once: with a child that asks for more tasks. Of a
- * container whose JVM runs already it only reports the launch. What it knows of a container is its
- * first attempt, so that news of its end is passed on to the latest one.
+ * Hadoop's launcher, which starts each container once, with a child that asks for more tasks. For a
+ * container whose JVM runs already it only reports the launch. It knows a container by its first
+ * attempt, and so passes news of the container's end on to the latest one.
  */
 @SuppressWarnings("rawtypes") // Hadoop's event handlers are
 final class WarmLauncher extends ContainerLauncherImpl {
@@ -55,7 +55,7 @@ final class WarmLauncher extends ContainerLauncherImpl {
       exchangeChild((ContainerRemoteLaunchEvent) event);
       super.handle(event);
     } else if (event.getType() == EventType.CONTAINER_COMPLETED && pool.holds(id)) {
-      LOG.debug("{} is over, and {} goes on", attempt, id);
+      LOG.debug("{} is over, and its container {} goes on", attempt, id);
     } else if (event.getType() == EventType.CONTAINER_REMOTE_CLEANUP
         && pool.holds(id) && !pool.stop(id, attempt)) {
       events.handle(new TaskAttemptEvent(attempt, TaskAttemptEventType.TA_CONTAINER_CLEANED));

@@ -17,7 +17,7 @@ import org.vas.app.WarmContainer.State;
 
 /**
  * The containers of a job and what each does. The allocator, the launcher and the server of the
- * tasks' calls tell it what they see, and ask it what follows.
+ * tasks' calls report events to it, and ask it what to do next.
  *
  * <p>A container is free for another task only when its attempt reported success <b>and</b> its JVM
  * then asked for more: a JVM that found itself unfit ends instead, and YARN reports that.
@@ -119,19 +119,25 @@ public final class WarmPool {
     }
   }
 
-  /** Returns whether the latest attempt of a JVM is a map; empty when the pool has not the JVM. */
+  /**
+   * Returns whether the latest attempt of a JVM is a map; empty when the pool does not know the
+   * JVM.
+   */
   public synchronized Optional<Boolean> runsMap(long jvm) {
     return Optional.ofNullable(containers.get(jvm))
         .map(warm -> warm.attempt.getTaskId().getTaskType() == TaskType.MAP);
   }
 
-  /** Returns the latest attempt of a JVM; null when the pool has not the JVM. */
+  /** Returns the latest attempt of a JVM; null when the pool does not know the JVM. */
   public synchronized TaskAttemptId attemptOf(long jvm) {
     WarmContainer warm = containers.get(jvm);
     return warm == null ? null : warm.attempt;
   }
 
-  /** Returns the answer to a JVM that asks for another task. */
+  /**
+   * Returns the answer to a JVM that asks for another task: {@code END} too when the pool does not
+   * know it, its attempt did not report success, or it has run as many tasks as it may.
+   */
   public synchronized Answer ask(long jvm) {
     WarmContainer warm = containers.get(jvm);
     if (warm == null || warm.state == State.ENDING || warm.state == State.BUSY) {
@@ -150,7 +156,8 @@ public final class WarmPool {
   }
 
   /**
-   * Waits until a container is ready, or for {@code idleMillis} where some containers wait already.
+   * Waits until a container is ready; at most {@code idleMillis} when some containers wait for a
+   * task.
    */
   synchronized void awaitReady(long idleMillis) throws InterruptedException {
     while (!has(State.READY)) {
@@ -162,7 +169,10 @@ public final class WarmPool {
     }
   }
 
-  /** Returns the containers whose attempt is over since the last call; from now on they wait. */
+  /**
+   * Returns the containers whose JVM has asked for another task since the last call; from now on
+   * they wait.
+   */
   synchronized List<Container> takeReady() {
     List<Container> ready = new ArrayList<>();
     for (WarmContainer warm : containers.values()) {
@@ -195,7 +205,7 @@ public final class WarmPool {
     return warm == null || warm.state == State.IDLE || warm.state == State.ENDING;
   }
 
-  /** Gives a container up: its JVM is told to end. */
+  /** Gives a container up: its JVM is told to end when it asks for a task. */
   synchronized void end(ContainerId id) {
     WarmContainer warm = containers.get(key(id));
     if (warm != null) {
@@ -216,7 +226,7 @@ public final class WarmPool {
     return true;
   }
 
-  /** Returns whether a container ran an attempt before, and is over. */
+  /** Returns whether a container that the pool had has ended. */
   synchronized boolean isOver(ContainerId id) {
     return over.contains(key(id));
   }
@@ -225,14 +235,17 @@ public final class WarmPool {
     return containers.containsKey(key(id));
   }
 
-  /** Returns the attempt that was last given to the container which this one started. */
+  /**
+   * Returns the latest attempt of the container that {@code firstAttempt} started; {@code
+   * firstAttempt} itself when the pool does not know it.
+   */
   synchronized TaskAttemptId latestOf(TaskAttemptId firstAttempt) {
     return latest.getOrDefault(firstAttempt, firstAttempt);
   }
 
   /**
-   * Notes that a container is over, as YARN reports; returns what it was, empty when the pool did
-   * not have it.
+   * Notes that YARN reported a container's end; returns its last state, empty when the pool did not
+   * have it.
    */
   synchronized Optional<WarmContainer> completed(ContainerId id) {
     WarmContainer warm = containers.remove(key(id));
@@ -243,7 +256,10 @@ public final class WarmPool {
     return Optional.ofNullable(warm);
   }
 
-  /** Returns one line for the master's log. */
+  /**
+   * Returns one line for the master's log: how many containers were started, how many were used
+   * again.
+   */
   synchronized String summary() {
     return started + " containers were started, " + reused + " attempts ran in one that waited";
   }
@@ -257,7 +273,9 @@ public final class WarmPool {
     return id.getContainerId();
   }
 
-  /** A container that waits, how long, and since when its JVM is silent: in milliseconds. */
+  /**
+   * A waiting container, with the milliseconds that it has waited and that its JVM has been silent.
+   */
   static final class Idle {
     final Container container;
     final TaskAttemptId firstAttempt;

@@ -31,7 +31,10 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.event.Event;
 import org.apache.hadoop.yarn.event.EventHandler;
 
-/** The allocator's surroundings: YARN's answers, as a test writes them, and the events it sends. */
+/**
+ * A ResourceManager that gives the answers a test writes; keeps the events that the allocator
+ * sends.
+ */
 final class AnsweringYarn implements ApplicationMasterProtocol {
   /** The answer to the next heartbeat; an empty one after that. */
   AllocateResponse next = empty();

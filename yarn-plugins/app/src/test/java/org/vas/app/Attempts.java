@@ -11,7 +11,7 @@ import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 
-/** Attempts and containers of one job. */
+/** Makes attempts and containers of one job. */
 final class Attempts {
   private static final ApplicationId APPLICATION = ApplicationId.newInstance(1700000000000L, 1);
   static final ApplicationAttemptId MASTER = ApplicationAttemptId.newInstance(APPLICATION, 1);

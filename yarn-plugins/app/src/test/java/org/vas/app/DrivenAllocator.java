@@ -3,7 +3,7 @@ package org.vas.app;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
 import org.apache.hadoop.yarn.api.ApplicationMasterProtocol;
 
-/** The allocator, whose heartbeats a test counts out. */
+/** An allocator whose heartbeats happen only when a test calls {@code beat}. */
 final class DrivenAllocator extends WarmAllocator {
   private final AnsweringYarn yarn;
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.vas.app.WarmPool.Answer;
 
-/** Hadoop's own allocator with the pool, against answers as a ResourceManager gives them. */
+/** Runs Hadoop's own allocator with the pool, against answers as a ResourceManager gives them. */
 class WarmAllocatorTest {
   private static final long JVM = 7;
   private static final Resource SIZE = Resource.newInstance(512, 1);

@@ -19,7 +19,7 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The jar as it is installed; runs after it is packaged. */
+/** Checks the jar that is installed; runs after it is packaged. */
 class DistributionJarTest {
   private static final String SERVICES = "META-INF/services/";
 

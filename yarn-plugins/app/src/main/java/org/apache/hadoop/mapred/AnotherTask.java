@@ -15,7 +15,10 @@ import org.apache.hadoop.security.SecurityUtil;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
 
-/** A JVM's connection to the master, by which it asks for more tasks between two of them. */
+/**
+ * A warm JVM's connection to the application master, by which it asks, between two tasks, for
+ * another one.
+ */
 final class AnotherTask implements AutoCloseable {
   private final TaskUmbilicalProtocol master;
   private final JVMId jvm;
@@ -28,9 +31,10 @@ final class AnotherTask implements AutoCloseable {
   }
 
   /**
-   * Connects as the job, by its token, as YarnChild does.
+   * Connects to the master as YarnChild does: the job is the user, and its token the credential.
    *
-   * @param arguments as YarnChild's
+   * @param arguments as YarnChild's: host and port of the master, the first attempt, the number of
+   *     this JVM
    */
   static AnotherTask at(String[] arguments) throws IOException, InterruptedException {
     InetSocketAddress address =
@@ -54,7 +58,12 @@ final class AnotherTask implements AutoCloseable {
     return new AnotherTask(master, jvm, job);
   }
 
-  /** Returns null when this JVM is to wait, else whether it is to end. */
+  /**
+   * Asks the master for another task.
+   *
+   * @return null when this JVM must wait; otherwise an order to end, or a task that is nothing but
+   *     its name
+   */
   JvmTask ask() throws IOException {
     return master.getTask(new JvmContext(jvm, WarmListener.ASKS_FOR_MORE));
   }
@@ -64,7 +73,7 @@ final class AnotherTask implements AutoCloseable {
     master.getTask(new JvmContext(jvm, WarmListener.IS_UNFIT + unfit.counter));
   }
 
-  /** Returns the job's configuration, as no task has changed it. */
+  /** Returns the configuration of the job's job.xml, which no task has changed. */
   JobConf job() {
     return job;
   }

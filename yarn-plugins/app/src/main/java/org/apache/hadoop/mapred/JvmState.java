@@ -21,7 +21,7 @@ import org.apache.hadoop.util.TaskHooks;
 import org.vas.app.ContainerCounter;
 
 /**
- * Remembers what the first task of a JVM found there and in its working directory, and puts it back
+ * Remembers the state of a JVM and of its working directory before its first task, and restores it
  * after each task.
  */
 final class JvmState {
@@ -44,7 +44,7 @@ final class JvmState {
     this.loader = loader;
   }
 
-  /** Takes down what is there; {@code directory} is the container's, with the job's job.xml. */
+  /** Returns the present state; {@code directory} is the container's, with the job's job.xml. */
   static JvmState now(Path directory) throws IOException {
     byte[] job = Files.readAllBytes(directory.resolve(MRJobConfig.JOB_CONF_FILE));
     return new JvmState(directory, job, names(directory), Set.copyOf(threadsNow()),
@@ -52,9 +52,11 @@ final class JvmState {
   }
 
   /**
-   * Takes away what a task left behind.
+   * Restores the state: removes files and log hooks that a task left behind, and closes its file
+   * systems.
    *
    * @return why this JVM must not run another task; null when it may
+   * @throws IOException if a file that the task left cannot be deleted, or job.xml not be written
    */
   Unfit restore() throws IOException {
     YarnChild.taskid = null;

@@ -21,7 +21,7 @@ import org.apache.log4j.helpers.OptionConverter;
 /**
  * The logs of the attempts that one container runs. The first attempt's are {@code syslog}, {@code
  * stdout} and {@code stderr}, and a reduce's {@code syslog.shuffle}, as every container has them;
- * another's have its name behind a dash.
+ * the logs of a later attempt have its name behind a dash.
  */
 final class TaskLogs {
   private static final String FILE = "hadoop.root.logfile";
@@ -50,7 +50,10 @@ final class TaskLogs {
     return new TaskLogs(Path.of(directory), System.getProperty(FILE, "syslog"));
   }
 
-  /** Ends an attempt's logs, and goes on with the first one's: a task that ends closes its syslog. */
+  /**
+   * Closes an attempt's logs and opens the first attempt's again, as a task that ends closes its
+   * syslog.
+   */
   void end() {
     System.setOut(firstOut);
     System.setErr(firstErr);
@@ -60,7 +63,7 @@ final class TaskLogs {
   }
 
   /**
-   * Begins the logs of another attempt.
+   * Opens the logs of another attempt.
    *
    * @param job the job's configuration
    */

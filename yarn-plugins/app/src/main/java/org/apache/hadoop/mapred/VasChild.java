@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The JVM of a container that runs one task after another. Each task runs as in stock MapReduce:
  * {@link YarnChild#main} makes its configuration, its connection, its metrics and its user again.
- * What that leaves behind in the JVM, {@link JvmState} takes away.
+ * {@link JvmState} removes what that leaves behind in the JVM.
  */
 public final class VasChild {
   private static final Logger LOG = LoggerFactory.getLogger(VasChild.class);

@@ -19,10 +19,10 @@ import org.vas.app.WarmPool;
  * It is in Hadoop's package because only that can read a {@link JvmContext}.
  */
 public final class WarmListener extends TaskAttemptListenerImpl {
-  /** In place of a process ID: the JVM has had a task, and asks whether there is another. */
+  /** Replaces the process ID in the call of a JVM that has had a task and asks for another. */
   static final String ASKS_FOR_MORE = "another";
 
-  /** In place of a process ID, before the name of a counter: the JVM ends, for that reason. */
+  /** Replaces the process ID in the call of a JVM that ends; a {@link ContainerCounter} follows. */
   static final String IS_UNFIT = "unfit ";
 
   private static final byte[] NO_KEY = {0};
@@ -52,8 +52,8 @@ public final class WarmListener extends TaskAttemptListenerImpl {
   }
 
   /**
-   * Hands a JVM its task. To one that asks for more: null to wait, an order to end, or the promise
-   * of a task, which it then fetches as a JVM that was just started does.
+   * Returns the task of a JVM. One that asks for more gets null to wait, an order to end, or a task
+   * that is nothing but its name, which it then fetches as a JVM that was just started does.
    */
   @Override
   public JvmTask getTask(JvmContext context) throws IOException {

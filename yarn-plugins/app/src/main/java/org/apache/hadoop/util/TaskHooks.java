@@ -5,8 +5,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The shutdown hooks that a task adds. Hadoop's manager names them to its own package only; hooks
- * that a task gives to {@link Runtime#addShutdownHook} nobody can list.
+ * Finds the shutdown hooks that a task adds, and removes those of its logs. {@link
+ * ShutdownHookManager} lists its hooks only to its own package; nobody can list hooks that a task
+ * gives to {@link Runtime#addShutdownHook}.
  */
 public final class TaskHooks {
   // Each task adds one that stops the thread which flushes its logs, and stops that thread itself.
@@ -19,14 +20,14 @@ public final class TaskHooks {
     this.before = before;
   }
 
-  /** Takes down the hooks that are there. */
+  /** Remembers the hooks that are registered now. */
   public static TaskHooks now() {
     return new TaskHooks(hooks());
   }
 
   /**
-   * Takes away the hooks of log threads that have ended; Hadoop's others stay, as it adds each of
-   * them once.
+   * Removes the hooks of log threads that have ended; Hadoop's others stay, as it adds each of them
+   * once.
    *
    * @return the class of a hook that is not Hadoop's and was added since; empty when there is none
    */
