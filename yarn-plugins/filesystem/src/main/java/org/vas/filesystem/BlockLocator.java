@@ -14,10 +14,10 @@ import org.vas.site.SiteGuest;
 /**
  * Turns a layout into block locations, one for each block that the file system reports.
  *
- * <p>A location names the VM that owns more than half of the block's bytes, and no other: a VM
- * owns what the OSTs hold that its host serves at this moment. Where none owns so much, as where
- * small stripes go round several servers within the block, a map is as near to its bytes on any
- * VM as on any other; to name the first stripe's would send all maps there.
+ * <p>A location names the VM that owns more than half of the block's bytes, and no other: a VM owns
+ * the bytes on the OSTs that its host serves at this moment. Where no VM owns so much, as where
+ * small stripes go round several servers within the block, the location has no hosts: a map is as
+ * near to its bytes on any VM, and to name the VM of the first stripe would send all maps there.
  *
  * <p>After a failover the HA partner's VM is named, because the Lustre client itself says that it
  * talks to the partner. While the owner serves its OST, the partner's VM is not nearer to the bytes
@@ -38,8 +38,9 @@ final class BlockLocator {
   }
 
   /**
-   * Returns the locations of the blocks in a byte range that lies within the file; the first and
-   * the last are cut to the range, and owned by whoever owns the whole block.
+   * Returns the locations of the blocks in a byte range that lies within the file. The first and
+   * the last block are cut to the range, and have the hosts of the whole block.
+   *
    * @param fileLength bytes; the last block ends there
    * @param blockSize bytes
    */

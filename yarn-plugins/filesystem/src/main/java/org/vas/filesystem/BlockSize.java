@@ -26,9 +26,10 @@ final class BlockSize {
   }
 
   /**
-   * Returns the block size in bytes of a file: the stripe size where the file is striped in units
-   * worth a task. A file on one OST can be cut anywhere. Of a composite layout the component at the
-   * end counts: it holds the bulk.
+   * Returns the block size in bytes to report for a file: its stripe size if it has several objects
+   * and each stripe is large enough for a task, else {@link #normal}, because a file on one OST can
+   * be cut anywhere. In a composite layout the component at the file's end counts: it holds most
+   * bytes.
    */
   long of(StripeLayout layout, long length) {
     if (isOneBlock(length)) {

@@ -5,8 +5,8 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.Path;
 
 /**
- * The system calls that a Lustre client answers otherwise than other file systems: {@link Libc}, and in tests a
- * stand-in.
+ * The system calls that a Lustre client answers differently from other file systems. {@link Libc}
+ * makes them; tests have a stand-in.
  */
 interface ClientCalls {
   /**
@@ -27,30 +27,38 @@ interface ClientCalls {
   void set(Path file, String name, byte[] value) throws ErrnoException;
 
   /**
-   * Makes an empty regular file that must not exist, without opening it.
+   * Makes an empty regular file without opening it.
    *
-   * @throws IOException an {@link ErrnoException}, unless the call itself is missing here
+   * @throws ErrnoException {@code EEXIST} when something has the name, or another error of mknod
+   * @throws IOException when the C library does not have the call
    */
   void mknod(Path file, int mode) throws IOException;
 
   /**
-   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else. A Lustre client
-   * refuses the flag of renameat2 that this needs: {@code EINVAL}.
+   * Renames in one step, and only if nothing has the new name.
+   *
+   * @throws ErrnoException {@code EEXIST} when something has it; {@code EINVAL} from a Lustre
+   *     client, which refuses the flag of renameat2 that this needs
    */
   default void renameNoReplace(Path from, Path to) throws ErrnoException {
     new Libc().renameNoReplace(from, to);
   }
 
-  /** Gives a file a second name, if nothing has that: {@code EEXIST} else. */
+  /**
+   * Gives a file a second name.
+   *
+   * @throws ErrnoException {@code EEXIST} when something has that name
+   */
   default void link(Path from, Path to) throws ErrnoException {
     new Libc().link(from, to);
   }
 
   /**
-   * Returns the channel by which the bytes of an open file are read, written and synced: the one
-   * given. A stand-in for a client's page cache, or for an OST that is away, returns one over it.
+   * Returns the channel through which the bytes of an open file are read, written and synced:
+   * {@code open} itself. A stand-in for a client's page cache, or for an OST that is away, wraps
+   * it.
    *
-   * @param file leads to the file now, also where its name is another file's already
+   * @param file leads to the file, also where its name is another file's already
    */
   default AsynchronousFileChannel bytes(Path file, AsynchronousFileChannel open)
       throws IOException {

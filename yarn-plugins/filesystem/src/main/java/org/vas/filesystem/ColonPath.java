@@ -4,9 +4,10 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The path of a file whose name holds a colon, in what {@code FileContext} lists. Hadoop's matcher of patterns makes a
- * path of the name alone, takes what stands before the colon for a scheme, and fails with words that name no directory:
- * {@code FileContext} leaves no other place to say it in ours.
+ * The path of a listed file whose name holds a colon, for {@code FileContext}. Hadoop's matcher of
+ * patterns makes a path of the name alone, takes the part before the colon for a scheme, and fails
+ * with a message that names no directory. It asks this path for its name first, which is the only
+ * place in {@code FileContext} where a better message can be given.
  */
 final class ColonPath extends Path {
   private static final long serialVersionUID = 1L;
@@ -16,7 +17,7 @@ final class ColonPath extends Path {
     super(path.toUri());
   }
 
-  /** Replaces the path of a listed file whose name holds a colon. */
+  /** Replaces the path of a listed file whose name holds a colon; returns the same status. */
   static FileStatus in(FileStatus listed) {
     if (listed.getPath().getName().indexOf(':') >= 0) {
       listed.setPath(new ColonPath(listed.getPath()));
@@ -27,7 +28,8 @@ final class ColonPath extends Path {
   /**
    * Returns the last name of the path.
    *
-   * @throws IllegalArgumentException to Hadoop's matcher of patterns, as the matcher itself would: names directory and fix
+   * @throws IllegalArgumentException if Hadoop's matcher of patterns asks; the message names
+   *     directory and fix
    */
   @Override
   public String getName() {
@@ -39,7 +41,7 @@ final class ColonPath extends Path {
     return name;
   }
 
-  /** Returns the message about a name that no pattern is compared with. */
+  /** Returns the message about a name with a colon, which Hadoop compares with no pattern. */
   static String problem(Path directory, String name, String pattern) {
     return directory + ": the name '" + name + "' in it holds a colon, with which Hadoop matches no pattern ("
         + pattern + "); rename it, or name the directory itself instead of a pattern";

@@ -8,9 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * One file or directory, held by a descriptor: whatever is renamed or planted meanwhile, {@link #path} leads to this one.
- * Its bytes are read and written by opening that path again. What {@link Descriptors} makes is O_PATH: nothing is
- * opened, so that neither a FIFO nor a device blocks.
+ * A file or directory held by a descriptor: {@link #path} leads to it, whatever takes its name
+ * meanwhile. To read or write its bytes, that path is opened again. {@link Descriptors} makes
+ * descriptors by O_PATH, which opens nothing, so that neither a FIFO nor a device blocks.
  */
 final class Descriptor implements Closeable {
   /** The directory in which this process finds its own descriptors as paths. */
@@ -27,21 +27,28 @@ final class Descriptor implements Closeable {
   private boolean closed;
 
   /**
-   * Takes over an open descriptor, and closes it with this.
+   * Takes over an open descriptor; {@link #close} closes it.
    *
-   * @param file names it in errors
+   * @param file the file's name in errors
    */
   Descriptor(Path file, int number) {
     this.file = requireNonNull(file, "file");
     this.number = number;
   }
 
-  /** Opens an existing file; the flags are open(2)'s, of which this class names some. */
+  /**
+   * Opens an existing file.
+   *
+   * @param flags those of open(2), such as {@link #READ}
+   */
   static Descriptor open(Path file, int flags) throws ErrnoException {
     return new Descriptor(shown(file), Libc.open(file, flags | NON_BLOCK));
   }
 
-  /** Returns the path by which people know a file, where the given one goes by a descriptor. */
+  /**
+   * Returns the path by which people know a file: of one that goes through a descriptor, what the
+   * descriptor leads to; of any other, the path itself.
+   */
   static Path shown(Path file) {
     if (!file.startsWith(ALL) || file.getNameCount() == ALL.getNameCount()) {
       return file;
@@ -54,7 +61,10 @@ final class Descriptor implements Closeable {
     }
   }
 
-  /** Returns whether a path goes by a descriptor: it means nothing to people once that is closed. */
+  /**
+   * Returns whether a path goes through a descriptor: it means nothing to people once that is
+   * closed.
+   */
   static boolean isPathOfOne(String file) {
     return file.startsWith(ALL + "/");
   }
@@ -68,7 +78,7 @@ final class Descriptor implements Closeable {
     return ALL.resolve(Integer.toString(number));
   }
 
-  /** Returns which file it is, as it is now. */
+  /** Returns the file's identity with its present owner, mode and number of names. */
   FileId id() throws IOException {
     return FileId.of(path());
   }
@@ -78,6 +88,8 @@ final class Descriptor implements Closeable {
    * process or its machine dies. The locks of fcntl(2) would end with any close of the file in this
    * process.
    *
+   * @param exclusive whether no other descriptor may hold a lock; else none may hold an exclusive
+   *     one
    * @return false if another descriptor holds a lock against it, in whatever process
    * @throws ErrnoException {@code ENOSYS} where the mount has no locks
    */

@@ -10,7 +10,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Makes {@link Descriptor}s that open nothing (O_PATH), and follows no link unless a method says so. */
+/**
+ * Makes {@link Descriptor}s that open nothing (O_PATH), and follows no link unless a method says
+ * so. {@code ENOENT} is thrown as {@code NoSuchFileException} and {@code EACCES} as {@code
+ * AccessDeniedException}; other errors, unless a method says otherwise, as {@link ErrnoException}.
+ */
 final class Descriptors {
   private static final int O_PATH = 010000000;
   /** The value of {@code O_NOFOLLOW} for the architecture of this machine. */
@@ -67,7 +71,10 @@ final class Descriptors {
     return entry(directory, Path.of(name), shown);
   }
 
-  /** Opens an entry of a directory by a name whose bytes need not be text; a symbolic link is opened itself. */
+  /**
+   * Opens an entry of a directory by a name whose bytes need not be text; a symbolic link is opened
+   * itself.
+   */
   Descriptor entry(Descriptor directory, Path name, Path shown) throws IOException {
     try {
       return new Descriptor(shown, calls.openat(

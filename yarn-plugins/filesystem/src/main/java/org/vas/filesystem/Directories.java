@@ -26,8 +26,8 @@ final class Directories {
    * Makes one directory; one that is there stays.
    *
    * @param mode the exact permission bits: no umask is applied to them
-   * @throws FileAlreadyExistsException when something else has the name
    * @param links tells which directories are this process' own
+   * @throws FileAlreadyExistsException when something else has the name
    * @throws NoSuchFileException when the directory above is missing
    * @throws PlantedException when another has put something else in the new directory's place
    */
@@ -46,8 +46,8 @@ final class Directories {
   }
 
   /**
-   * Gives a directory that was just made exactly these bits, by a handle: who may write the
-   * directory above may have put a link to anything in its place.
+   * Sets the permission bits of a directory that was just made to {@code mode}, by a handle:
+   * whoever may write the directory above may have put a link in its place.
    *
    * @throws PlantedException when it is not a directory of this process' user any more
    */
@@ -81,6 +81,8 @@ final class Directories {
   /**
    * Removes one entry, or with {@code recursive} everything below it too; false when there is no
    * such entry.
+   *
+   * @throws DirectoryNotEmptyException when a directory has entries, without {@code recursive}
    */
   static boolean delete(GuardedEntry entry, boolean recursive) throws IOException {
     if (FileId.ifPresent(entry.path()).isEmpty()) {
@@ -99,10 +101,12 @@ final class Directories {
   }
 
   /**
-   * Removes a name; a directory must be empty. The JDK would ask for the file's size first, which the OSTs answer: so
-   * only the MDT is asked.
+   * Removes a name; a directory must be empty. Asks the MDT alone: the JDK would first ask the OSTs
+   * for the file's size.
    *
-   * @throws NoSuchFileException when nothing has the name; what takes it afterwards is another writer's
+   * @throws NoSuchFileException when nothing has the name; what takes it afterwards is another
+   *     writer's
+   * @throws DirectoryNotEmptyException when a directory has entries
    */
   static void remove(Path file) throws IOException {
     remove(new Descriptors(), file);

@@ -64,8 +64,9 @@ public enum Errno {
   }
 
   /**
-   * Turns the text that Java's own I/O gives for an error back into the error: by the texts of this
-   * process' C library, which made it, in whatever language; else by the English ones.
+   * Returns the error whose text Java's own I/O gave as a message; empty when there is none, or the
+   * message is null. The text is that of this process' C library, in whatever language, else the
+   * English one.
    */
   static Optional<Errno> in(String message) {
     return in(message, LocalTexts.TEXTS::get);

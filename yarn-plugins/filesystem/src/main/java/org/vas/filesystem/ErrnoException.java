@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** A system call failed; the message is one line: path, call, error and hint. */
+/** Thrown when a system call failed; the message is one line: path, call, error and hint. */
 public final class ErrnoException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** Holds what one stat(2) answers about a file, its size and times among it. */
+/** Holds what one stat(2) answers about a file, size and times included. */
 final class FileAttributes {
   private static final String NAMES =
       "unix:mode,dev,ino,nlink,uid,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
@@ -27,12 +27,20 @@ final class FileAttributes {
     this.values = values;
   }
 
-  /** Reads the attributes of a file, or of what a symbolic link leads to. */
+  /**
+   * Reads the attributes of a file, or of what a symbolic link leads to.
+   *
+   * @throws IOException of java.nio: {@code NoSuchFileException} when there is none
+   */
   static FileAttributes of(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES));
   }
 
-  /** Reads the attributes of a name itself, where it may be a symbolic link. */
+  /**
+   * Reads the attributes of a name itself, where it may be a symbolic link.
+   *
+   * @throws IOException of java.nio: {@code NoSuchFileException} when nothing has the name
+   */
   static FileAttributes ofLink(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES, LinkOption.NOFOLLOW_LINKS));
   }

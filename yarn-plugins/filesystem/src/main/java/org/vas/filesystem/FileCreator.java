@@ -17,10 +17,10 @@ import org.vas.layout.LayoutRequest;
 /**
  * Makes new files with their layout, and replaces existing ones.
  *
- * <p>To overwrite is not to truncate: that would keep the old layout, and pull the bytes away from
- * whoever is reading them. A new file is made beside the old one and renamed over it once it has
- * its layout and is open, before its first byte: the name always leads to the old file or to the
- * new one, also when this process dies (a file {@code .vas-create-*} may then be left over).
+ * <p>An existing file is not truncated: that would keep its old layout, and take the bytes away
+ * from whoever is reading them. A new file is made beside the old one and renamed over it once it
+ * has its layout and is open, before its first byte: the name always leads to the old file or to
+ * the new one, also when this process dies (a file {@code .vas-create-*} may then be left over).
  * Readers of the old file keep it, as HDFS's do until their leases end.
  */
 final class FileCreator {
@@ -41,11 +41,15 @@ final class FileCreator {
 
   /**
    * Makes an empty file and opens it for writing.
+   *
    * @param mode the exact permission bits: no umask is applied to them
-   * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
-   *     directory
-   * @param locked whether to keep appends away until it is closed
+   * @param layouts the layouts to try in order until Lustre takes one; without any the directory
+   *     decides
+   * @param locked whether to keep appends away until the file is closed
    * @param target opens what the name leads to, for when it is a symbolic link
+   * @throws ErrnoException {@code EEXIST} if the file is there and {@code overwrite} is false
+   * @throws FileAlreadyExistsException if a directory is to be overwritten
+   * @throws PlantedException if another has put something else in the new file's place
    */
   OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts,
       boolean locked, LinkTarget target) throws IOException {

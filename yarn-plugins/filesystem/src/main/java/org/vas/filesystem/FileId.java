@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The file that a name leads to: device and inode, with its type, owner, link count and time of change. It asks for no
- * size, so that a Lustre client answers without asking the OSTs (a glimpse for each object).
+ * The identity of the file that a name leads to: device and inode, with its type, owner, link count
+ * and time of change. It asks for no size, so that a Lustre client answers without asking the OSTs
+ * (a glimpse for each object).
  */
 final class FileId {
   private static final int TYPE = 0170000;
@@ -36,17 +37,29 @@ final class FileId {
     this.changedNanos = changedNanos;
   }
 
-  /** Returns the file of a name; of a symbolic link, the link itself. */
+  /**
+   * Returns the file of a name; of a symbolic link, the link itself.
+   *
+   * @throws IOException {@link ErrnoException} or {@code NoSuchFileException} when nothing has the
+   *     name
+   */
   static FileId ofLink(Path file) throws IOException {
     return read(file, false);
   }
 
-  /** Returns the file of a name, or what a symbolic link leads to. */
+  /**
+   * Returns the file of a name, or what a symbolic link leads to.
+   *
+   * @throws IOException {@link ErrnoException} or {@code NoSuchFileException} when there is none
+   */
   static FileId of(Path file) throws IOException {
     return read(file, true);
   }
 
-  /** Returns the file of a name, of a symbolic link the link itself; empty when nothing has the name. */
+  /**
+   * Returns the file of a name, of a symbolic link the link itself; empty when nothing has the
+   * name.
+   */
   static Optional<FileId> ifPresent(Path file) throws IOException {
     try {
       return Optional.of(ofLink(file));
@@ -113,7 +126,10 @@ final class FileId {
     return inode;
   }
 
-  /** Returns the time of the last change of data or metadata, which nobody can set back, in ns since the epoch. */
+  /**
+   * Returns the time of the last change of data or metadata, in nanoseconds since the epoch; nobody
+   * can set it back.
+   */
   long changedNanos() {
     return changedNanos;
   }

@@ -12,7 +12,10 @@ import java.util.Optional;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.security.AccessControlException;
 
-/** Makes the statuses of files as Hadoop shows them: sizes, blocks, owners, and the links that are followed. */
+/**
+ * Makes the statuses of files as Hadoop shows them: sizes, blocks, owners, and the links that are
+ * followed.
+ */
 final class FileStatuses {
   private final MountPaths paths;
   private final LinkGuard links;
@@ -37,8 +40,8 @@ final class FileStatuses {
   }
 
   /**
-   * Returns the statuses of a directory's entries, or of the file itself. Entries that vanish meanwhile are left out; a
-   * dangling link is answered as a link.
+   * Returns the statuses of a directory's entries, or of the file itself. Entries that vanish
+   * meanwhile are left out; a link that dangles or is not followed is returned as a link.
    */
   List<FileStatus> list(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
     FileAttributes attributes = FileAttributes.of(file);

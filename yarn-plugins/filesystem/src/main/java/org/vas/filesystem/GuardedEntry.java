@@ -6,7 +6,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A name in a directory that is held open: nothing planted above it leads elsewhere any more. */
+/** A name in a directory that is held open, so that nothing planted above it can lead elsewhere. */
 final class GuardedEntry implements Closeable {
   private final Descriptors calls;
   private final Descriptor directory;
@@ -15,10 +15,11 @@ final class GuardedEntry implements Closeable {
   private final Path shown;
 
   /**
-   * Takes over a directory that is held open, and closes it with this.
+   * Takes over an open directory, which {@link #close} closes.
    *
-   * @param name empty for the directory itself
-   * @param found what has the name, or null where that is not known
+   * @param name the name in the directory; empty for the directory itself
+   * @param found what has the name, which {@link #close} closes too; null where that is not open
+   * @param shown the name's path, for errors
    */
   GuardedEntry(
       Descriptors calls, Descriptor directory, String name, Descriptor found, Path shown) {
@@ -41,7 +42,11 @@ final class GuardedEntry implements Closeable {
     return directory;
   }
 
-  /** Opens what has the name, by a descriptor of its own; of a symbolic link, the link. */
+  /**
+   * Opens what has the name, by a descriptor of its own; of a symbolic link, the link.
+   *
+   * @throws java.nio.file.NoSuchFileException when nothing has the name
+   */
   Descriptor object() throws IOException {
     if (found != null) {
       return calls.follow(found.path());

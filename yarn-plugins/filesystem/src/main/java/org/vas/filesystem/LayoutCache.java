@@ -16,10 +16,10 @@ import org.vas.layout.LayoutException;
 import org.vas.layout.StripeLayout;
 
 /**
- * Layouts of files, each read once while the file stays as it is, for a bounded time: to release
- * an archived file takes its objects away and leaves its ctime as it was. A layout is only a hint
- * about where to run a task, so a file without a readable one is a file of unknown owners, not an
- * error.
+ * Keeps layouts of files, each as long as the file's inode and ctime are the same, and for a
+ * bounded time: to release an archived file takes its objects away and leaves its ctime as it was.
+ * A layout is only a hint about where to run a task, so a file without a readable one is a file of
+ * unknown owners, not an error.
  */
 final class LayoutCache {
   private static final Logger LOG = LoggerFactory.getLogger(LayoutCache.class);
@@ -31,7 +31,8 @@ final class LayoutCache {
 
   /**
    * Makes an empty cache.
-   * @param capacity layouts kept; of more, those not asked for the longest time go
+   *
+   * @param capacity layouts kept; beyond it the one that was asked for least recently is dropped
    * @param ttl how long each is good for
    * @param nanoClock a monotonic clock in nanoseconds
    */
@@ -49,7 +50,11 @@ final class LayoutCache {
     };
   }
 
-  /** Returns the layout of a file that was just looked at; empty where it has none that can be read. */
+  /**
+   * Returns the layout of a file; empty where it has none that can be read.
+   *
+   * @param found the identity of the file, which was just looked at
+   */
   Optional<StripeLayout> layoutOf(Path file, FileId found) {
     Key key = new Key(file, found);
     long now = nanoClock.getAsLong();

@@ -30,7 +30,13 @@ final class LayoutPolicy {
   private final long domSize;
   private final Supplier<List<Integer>> localOsts;
 
-  /** Reads the configuration, and refuses one that Lustre would. */
+  /**
+   * Reads the configuration.
+   *
+   * @param localOsts gives the indices of the OSTs that this machine's host serves
+   * @throws IOException that names the key, if Lustre would refuse its value
+   * @throws IllegalArgumentException that names the key, if its value is out of bounds
+   */
   LayoutPolicy(Configuration conf, Supplier<List<Integer>> localOsts) throws IOException {
     this.defaultBlockSize = LustreConf.BLOCK_SIZE.get(conf);
     this.stripeCount = LustreConf.STRIPE_COUNT.get(conf);
@@ -50,11 +56,13 @@ final class LayoutPolicy {
   }
 
   /**
-   * Returns the layouts for a new file, the best first; none when its directory is to decide. A
-   * private file is better on another OST than not written, so it has a second one; so has one
-   * whose first bytes are to lie on its MDT.
+   * Returns the layouts to try for a new file, the best first; none when its directory is to
+   * decide. A private file has a second one on any OST, so that it is written at all; a file whose
+   * first bytes are to lie on its MDT has a second one without that.
+   *
    * @param path within the file system
    * @param blockSize bytes, rounded up to what Lustre can do; not positive means the default
+   * @throws IOException if the block is larger than Lustre's largest stripe
    */
   List<LayoutRequest> layoutsFor(String path, long blockSize) throws IOException {
     List<LayoutRequest> layouts = onOsts(path, stripeSize(path, blockSize));

@@ -2,7 +2,7 @@ package org.vas.filesystem;
 
 import java.io.IOException;
 
-/** Lustre did not give a new file the layout asked for, though it can set layouts. */
+/** Thrown when Lustre can set layouts, and did not give a new file the layout asked for. */
 final class LayoutRefusedException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -13,19 +13,19 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * System calls on names and descriptors, with their errno. They are looked up in the process and not in a library of a
- * given name, so that a preloaded library takes part.
+ * Makes system calls on names and descriptors; their errors have the errno. The calls are looked up
+ * in the process and not in a library of a given name, so that a preloaded library takes part.
  */
 final class Libc implements ClientCalls {
-  /** File names are bytes; this charset has the bytes that java.nio makes of them. */
+  /** The charset in which java.nio turns file names, which are bytes, into strings and back. */
   static final Charset NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
   // A layout of 2000 stripes takes 48 KB; composite ones may be larger.
   private static final int[] VALUE_SIZES = {4 << 10, 64 << 10, 1 << 20};
   private static final int REGULAR_FILE = 0100000;
-  /** For the calls ending in "at": names are taken from the working directory. */
+  /** Stands for the working directory in calls ending in "at". */
   static final int AT_CWD = -100;
-  /** For unlinkat: removes an empty directory, and nothing else. */
+  /** Makes unlinkat remove an empty directory, and nothing else. */
   static final int AT_REMOVEDIR = 0x200;
   private static final int NO_REPLACE = 1;
   private static final int NO_FOLLOW = 0x100;
@@ -153,8 +153,10 @@ final class Libc implements ClientCalls {
   }
 
   /**
-   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else, {@code EINVAL}
-   * on Lustre, and {@code ENOSYS} where the C library is older than the call.
+   * Renames in one step, and only if nothing has the new name.
+   *
+   * @throws ErrnoException {@code EEXIST} when something has it, {@code EINVAL} on Lustre, {@code
+   *     ENOSYS} where the C library is older than the call
    */
   @Override
   public void renameNoReplace(Path from, Path to) throws ErrnoException {
@@ -190,14 +192,19 @@ final class Libc implements ClientCalls {
   /**
    * Renames a directory in one step, over an empty directory if one has the new name. The kernel
    * refuses all else: {@code ENOTEMPTY} for a directory with entries, and {@code ENOTDIR} if either
-   * name is a file's; the slash says so of the source, which may have been exchanged meanwhile.
+   * name is a file's. A slash after the source makes it refuse a file that took its name meanwhile.
    */
   static void renameDirectory(Path from, Path to) throws ErrnoException {
     run(to, "rename from " + Descriptor.shown(from),
         calls -> calls.rename(terminated(RawNames.bytes(from), "/"), bytes(to)));
   }
 
-  /** Returns which file a name leads to; {@code ENOSYS} where kernel or C library are older than statx. */
+  /**
+   * Returns the identity of the file that a name leads to.
+   *
+   * @throws ErrnoException {@code ENOENT} when there is none; {@code ENOSYS} where kernel or C
+   *     library are older than statx
+   */
   static FileId statx(Path file, boolean follow) throws ErrnoException {
     byte[] answer = new byte[STATX_BYTES];
     run(file, "statx", calls -> calls.statx(AT_CWD, bytes(file), follow ? 0 : NO_FOLLOW,
@@ -224,7 +231,9 @@ final class Libc implements ClientCalls {
     run(file, "close", calls -> calls.close(descriptor));
   }
 
-  /** Returns the C library's text for an errno, in the language of this process; null without JNA. */
+  /**
+   * Returns the C library's text for an errno, in the language of this process; null without JNA.
+   */
   static String errorText(int number) {
     try {
       return calls().strerror(number);
@@ -247,7 +256,10 @@ final class Libc implements ClientCalls {
     }
   }
 
-  /** Returns the bytes of a file name, which need not be text, as C takes them: with a zero at the end. */
+  /**
+   * Returns the bytes of a file name, which need not be text, as C takes them: with a zero at the
+   * end.
+   */
   static byte[] bytes(Path file) {
     return terminated(RawNames.bytes(file), "");
   }

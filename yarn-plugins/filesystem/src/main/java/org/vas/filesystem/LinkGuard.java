@@ -86,23 +86,28 @@ final class LinkGuard {
   }
 
   /**
-   * Holds a file below a directory, which must belong to that directory's owner: see {@link
+   * Holds a file below a directory by a handle, if it belongs to that directory's owner: see {@link
    * OwnFile}.
    *
    * @param shown the directory's path, for messages
+   * @param file the file's path, which begins with {@code shown}
+   * @throws PlantedException that names what is not a file of the directory's owner
    */
   OwnFile own(Descriptor directory, Path shown, Path file) throws IOException {
     return OwnFile.below(calls, directory, shown, shown.relativize(file));
   }
 
-  /** Opens what a path leads to without following its last name: a symbolic link there is opened itself. */
+  /**
+   * Opens what a path leads to without following its last name: a symbolic link there is opened
+   * itself.
+   */
   Descriptor unfollowed(Path file) throws IOException {
     return calls.unfollowed(file);
   }
 
   /**
-   * Returns whether this process may have made a file; where root is squashed, its files belong to
-   * another user.
+   * Returns whether this process may have made a file: always as root, because where root is
+   * squashed its files belong to another user.
    */
   boolean mayBeOwn(FileId file) {
     return followsAll || reader == 0 || file.owner() == reader;
@@ -111,6 +116,9 @@ final class LinkGuard {
   /**
    * Returns the name that a path ends in, in its directory; a link in the last place is not
    * followed.
+   *
+   * @throws java.nio.file.NoSuchFileException if the directory is not there
+   * @throws org.apache.hadoop.security.AccessControlException for a link that is not followed
    */
   GuardedEntry entry(Path file, Use use) throws IOException {
     Path parent = file.getParent();
@@ -123,6 +131,8 @@ final class LinkGuard {
   /**
    * Returns the name at which a path ends once a link in the last place is followed, also where
    * nothing is there.
+   *
+   * @throws org.apache.hadoop.security.AccessControlException for a link that is not followed
    */
   GuardedEntry target(Path file, Use use) throws IOException {
     if (followsAll) {
@@ -133,7 +143,7 @@ final class LinkGuard {
     }
   }
 
-  /** Logs a link that a listing shows as a link because it is not followed, each once. */
+  /** Logs, once for each link, that a listing shows a link because it is not followed. */
   void refusedInListing(IOException refused) {
     String message = String.valueOf(refused.getMessage());
     if (mentioned.size() < MENTIONED && mentioned.add(message)) {

@@ -13,9 +13,9 @@ import java.util.List;
 import org.apache.hadoop.security.AccessControlException;
 
 /**
- * One walk from the mount to a file, name by name, each opened from the directory above without
- * following it; links are followed here, or refused, by the rule of {@link LinkGuard}. Never leads
- * out of the mount.
+ * Walks from the mount to a file. It opens each name from the directory above without following it,
+ * and follows or refuses symbolic links by the rule of {@link LinkGuard}. It never leaves the
+ * mount.
  */
 final class LinkWalk implements Closeable {
   private static final int MAX_LINKS = 40;  // the kernel's own bound
@@ -73,6 +73,7 @@ final class LinkWalk implements Closeable {
    *
    * @param use what the caller does with the file, which decides about links
    * @return the name in its directory where the path ends, which need not exist
+   * @throws NoSuchFileException if a directory on the way is not there
    * @throws AccessControlException that names the link, where one is not to be followed
    */
   GuardedEntry walk(Path file, LinkGuard.Use use) throws IOException {

@@ -35,6 +35,10 @@ final class LocalSite {
   /**
    * Reads the site description. It may be missing only where nothing needs it: the mount is
    * configured, and no locations are wanted.
+   *
+   * @throws IOException if the description is missing or refused, if the configured guest is not in
+   *     it, or if the configured mount is not an absolute path
+   * @throws IllegalArgumentException that names the key, if one is unknown or its value not valid
    */
   static LocalSite load(Configuration conf, Map<String, String> environment) throws IOException {
     ConfKey.refuseUnknown(conf, "vas.lustre.", LustreConf.class);
@@ -63,7 +67,10 @@ final class LocalSite {
     return fsname;
   }
 
-  /** Returns the VM on the host that serves the OST now; empty when either is not known. */
+  /**
+   * Returns the VM on the host that serves the OST now; empty when the host is not known or has no
+   * VM.
+   */
   Optional<SiteGuest> guestOf(int ostIndex) {
     return owners.flatMap(known -> known.ownerOf(ostIndex))
         .flatMap(host -> host.guestFor(ostIndex));

@@ -7,7 +7,7 @@ import org.apache.hadoop.conf.Configuration;
 enum Locations {
   /** The VM of the storage server that serves the block's OST. */
   VM,
-  /** {@code localhost}, which a shared file system answers that knows no locations. */
+  /** {@code localhost}, as a shared file system answers that knows no locations. */
   NONE;
 
   static Locations of(Configuration conf) {

@@ -45,11 +45,13 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * Opens a file for reading that the owner of a directory above made there: a link, a hard link, a
-   * FIFO, a device or another user's file in its place is refused, and not opened.
+   * Opens a file for reading if the owner of the directory {@code levels} names above made it: a
+   * link, a hard link, a FIFO, a device or another user's file in its place is refused, and not
+   * opened.
    *
-   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @param levels how many names at the end of the path are not followed, the file's own included
    * @param bufferSize bytes of the read buffer, at least
+   * @throws FileNotFoundException if the file is not there
    * @throws PlantedException that names what is not a file of the directory's owner
    */
   public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
@@ -58,11 +60,13 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * Opens a file to append to it, if the owner of a directory above made the file there: a link, a
-   * hard link, a FIFO, a device or another user's file in its place is refused, and not opened.
+   * Opens a file to append to it if the owner of the directory {@code levels} names above made it:
+   * a link, a hard link, a FIFO, a device or another user's file in its place is refused, not
+   * opened.
    *
-   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @param levels how many names at the end of the path are not followed, the file's own included
    * @param bufferSize bytes of the write buffer, at least
+   * @throws FileNotFoundException if the file is not there
    * @throws PlantedException that names what is not a file of the directory's owner
    * @throws IOException also if somebody else holds a lock on the file
    */
@@ -130,8 +134,8 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * Fails unless the kernel lets this process do what is asked; it decides in the same way about a
-   * later open.
+   * Throws unless the kernel lets this process do what {@code mode} says; the kernel decides in the
+   * same way about a later open.
    */
   @Override
   public void access(Path path, FsAction mode) throws IOException {
@@ -271,6 +275,7 @@ public class LustreFileSystem extends MountedFileSystem {
    * Makes one directory in one step, and none above it. A directory that is there stays as it is.
    *
    * @param permission the exact permission bits: no umask is applied to them
+   * @throws FileAlreadyExistsException if something else has the name
    * @throws FileNotFoundException if the directory above is not there
    */
   public void mkdir(Path path, FsPermission permission) throws IOException {

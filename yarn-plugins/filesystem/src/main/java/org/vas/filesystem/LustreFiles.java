@@ -34,7 +34,7 @@ public final class LustreFiles {
    * Returns the bytes of a file's layout, its attribute {@code lustre.lov}; empty when the file has
    * none, or the mount does not know such attributes.
    *
-   * @throws IOException when the file is gone or, as Lustre wants it, may not be read
+   * @throws IOException when the file is gone, or may not be read, as Lustre demands
    */
   public Optional<byte[]> layout(Path file) throws IOException {
     try {
@@ -48,8 +48,7 @@ public final class LustreFiles {
   }
 
   /**
-   * Makes an empty file with the layout asked for, or none at all, and returns the identity of the
-   * file made.
+   * Makes an empty file with the layout asked for, or no file at all, and returns its identity.
    *
    * <p>Lustre fixes a layout when a file is first opened, and ignores a later setxattr without an
    * error: so the file is made by mknod, and its layout is read back.
@@ -57,6 +56,7 @@ public final class LustreFiles {
    * @param mode permission bits; the owner's read bit must be among them, to read back
    * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice
    * @throws LayoutRefusedException when the layout is refused, or is another than asked for
+   * @throws PlantedException if another has put something else in the new file's place
    * @throws IOException for any other error, also if another writer replaced the file meanwhile
    */
   FileId create(Path file, int mode, LayoutRequest request, boolean required)
@@ -89,8 +89,9 @@ public final class LustreFiles {
   }
 
   /**
-   * Makes an empty file whose layout is what its directory gives it; returns the identity of the
-   * file made.
+   * Makes an empty file with the layout that its directory gives it; returns the file's identity.
+   *
+   * @throws ErrnoException {@code EEXIST} when something has the name
    */
   FileId createPlain(Path file, int mode) throws IOException {
     calls.mknod(file, mode);
@@ -98,8 +99,10 @@ public final class LustreFiles {
   }
 
   /**
-   * Removes a file, unless its name leads to another one by now: that one is another writer's.
-   * Between the look and the removal there is a moment in which it may still come.
+   * Removes a file, unless its name leads to another writer's file by now. A file that takes the
+   * name between the check and the removal is removed.
+   *
+   * @param made the identity of the file to remove
    */
   static void remove(Path file, FileId made) throws IOException {
     if (FileId.ifPresent(file).filter(made::isSame).isPresent()) {

@@ -16,9 +16,9 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
- * Reads a file by pread(2). Positioned reads share nothing, so any number of threads may make
- * them; sequential reads go through one buffer. Single bytes are counted with what follows them,
- * at the latest by {@link #close}: {@code DataInput} reads each number as so many bytes.
+ * Reads a file by pread(2). Positioned reads share nothing, so any number of threads may make them;
+ * sequential reads go through one buffer. Single bytes are counted with the reads that follow them,
+ * at the latest by {@link #close}, because {@code DataInput} reads each number byte by byte.
  */
 final class LustreInputStream extends FSInputStream
     implements ByteBufferReadable, ByteBufferPositionedReadable, CanUnbuffer, StreamCapabilities {

@@ -13,9 +13,9 @@ import org.apache.hadoop.fs.impl.StoreImplementationUtils;
 
 /**
  * Writes a file through one buffer. After an error nothing more is written, and every later call
- * fails with it, {@link #close} too: a file with a gap must never look complete. After
- * {@link #hflush}, {@link #hsync} and, unless the file is lazy, {@link #close} the bytes are on the
- * storage servers' disks: less would leave them in this client's page cache, which is lost with it.
+ * fails with it, {@link #close} too: a file with a gap must never look complete. After {@link
+ * #hflush}, {@link #hsync} and, unless the file is lazy, {@link #close} the bytes are on the
+ * storage servers' disks: in this client's page cache alone they would be lost with the client.
  */
 final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
   private final Path path;
@@ -30,7 +30,8 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
    * Takes over an open file.
    *
    * @param file open for writing; closed with the stream
-   * @param position where the first byte goes
+   * @param position offset in the file, in bytes, of the first byte to write
+   * @param bufferSize bytes
    * @param lazy whether {@link #close} may leave the bytes in this client's memory
    */
   LustreOutputStream(Path path, OpenFile file, long position, int bufferSize, boolean lazy) {

@@ -21,15 +21,17 @@ final class Modes {
     Files.setAttribute(file, "unix:mode", mode);
   }
 
-  /** Sets these bits as chmod does, which leaves a directory's setgid bit alone. */
+  /**
+   * Sets the permission bits of a file as chmod does, which leaves a directory's setgid bit alone.
+   */
   static void change(Path file, int mode) throws IOException {
     FileId found = FileId.of(file);
     set(file, mode | (found.isDirectory() ? found.modeBits() & SETGID : 0));
   }
 
   /**
-   * Sets these bits where the process' umask left others. A setgid bit that a directory handed
-   * down stays: dropping it would break the sharing of the tree.
+   * Sets the permission bits of a new file to {@code mode} where the process' umask left others. A
+   * setgid bit that a directory handed down stays: dropping it would break the sharing of the tree.
    */
   static void ensure(Path file, int mode) throws IOException {
     ensure(file, mode, FileId.of(file).modeBits());
@@ -49,7 +51,7 @@ final class Modes {
   }
 
   /**
-   * Fails unless this process may do everything that the action names on the file. With {@code
+   * Throws unless this process may do everything that the action names on the file. With {@code
    * NONE} the file only has to be there.
    *
    * @throws IOException of java.nio: {@code AccessDeniedException} or {@code NoSuchFileException}

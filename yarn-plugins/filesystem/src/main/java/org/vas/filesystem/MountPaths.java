@@ -32,7 +32,7 @@ final class MountPaths {
     return local.equals(mount);
   }
 
-  /** Returns the directory so many names above a file, at most the mount. */
+  /** Returns the directory {@code levels} names above a file, at most the mount. */
   Path above(Path local, int levels) {
     Path base = local;
     for (int level = 0; level < levels && !isRoot(base); level++) {
@@ -41,12 +41,15 @@ final class MountPaths {
     return base;
   }
 
-  /** Returns the path within the file system of a file below the mount. */
+  /** Returns the path within the file system of a file below the mount: {@code /a/b}. */
   String within(Path local) {
     return "/" + mount.relativize(local);
   }
 
-  /** Turns the text of a symbolic link into a path of this file system, or of {@code file:} where it leads out. */
+  /**
+   * Turns the text of a symbolic link into a path of this file system, or of {@code file:} where it
+   * leads out of the mount.
+   */
   org.apache.hadoop.fs.Path linkTarget(Path stored) {
     if (!stored.isAbsolute()) {
       return new org.apache.hadoop.fs.Path(null, null, stored.toString());
@@ -56,7 +59,11 @@ final class MountPaths {
         : new org.apache.hadoop.fs.Path("file", null, stored.toString());
   }
 
-  /** Returns the text to store in a symbolic link, so that the kernel follows it too. Throws where it leads elsewhere. */
+  /**
+   * Returns the text to store in a symbolic link, so that the kernel follows it too.
+   *
+   * @throws IOException if the target is of another file system
+   */
   Path storedTarget(org.apache.hadoop.fs.Path target, String scheme) throws IOException {
     String given = target.toUri().getScheme();
     if (given != null && !given.equals(scheme)) {

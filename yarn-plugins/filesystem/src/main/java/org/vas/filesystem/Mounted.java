@@ -96,7 +96,7 @@ final class Mounted {
     return paths.isRoot(file);
   }
 
-  /** Refuses the name of another Lustre than the site's; null is any. */
+  /** Throws if {@code authority} names another Lustre than the site's; null names none. */
   void checkAuthority(String authority) throws IOException {
     String fsname = site.fsname();
     if (authority != null && !fsname.isEmpty() && !fsname.equals(authority)) {
@@ -148,7 +148,7 @@ final class Mounted {
     }
   }
 
-  /** Makes one directory, over several MDTs where it is to be; see {@link Directories#makeOne}. */
+  /** Makes one directory, striped over MDTs if the keys say so; see {@link Directories#makeOne}. */
   void makeDirectory(Path directory, int mode) throws IOException {
     try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
       if (striped.include(paths.within(directory))) {
@@ -221,7 +221,7 @@ final class Mounted {
     }
   }
 
-  /** Does a rename, given both names in their directories, which are held open. */
+  /** Renames a path to another; both lead through directories that are held open. */
   @FunctionalInterface
   interface Rename<T> {
     T run(Path source, Path destination) throws IOException;
@@ -230,7 +230,7 @@ final class Mounted {
   /**
    * Renames by handles of the two directories.
    *
-   * @param into whether a destination that is a directory, or a link to one, is renamed into
+   * @param into whether to move into a destination that is a directory or a link to one
    */
   <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
     if (destination.equals(source) || destination.equals(source.getParent())) {
@@ -274,7 +274,7 @@ final class Mounted {
     return null;
   }
 
-  /** Removes a name below the root; see {@link Directories#delete}. */
+  /** Removes a name below the root; false when it is not there. See {@link Directories#delete}. */
   boolean delete(Path file, boolean recursive) throws IOException {
     try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
       return Directories.delete(entry, recursive);
@@ -361,7 +361,7 @@ final class Mounted {
     return lazyPaths.matcher(paths.within(file)).matches();
   }
 
-  /** Returns how many bytes the file system of a file has, holds and still takes. */
+  /** Returns capacity, used and free bytes of the file system that a file is on. */
   static FsStatus space(Path file) throws IOException {
     FileStore store = Files.getFileStore(file);
     return new FsStatus(store.getTotalSpace(),

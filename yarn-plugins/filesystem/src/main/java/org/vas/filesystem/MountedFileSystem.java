@@ -10,7 +10,10 @@ import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** Says which file system this is: its URI, its mount, its working directory, its statistics and what it can do. */
+/**
+ * The part of {@link LustreFileSystem} that says which file system it is: its URI, its mount, its
+ * working directory, its statistics and what it can do.
+ */
 abstract class MountedFileSystem extends FileSystem {
   static final String SCHEME = "lustre";
   /** The scheme under which MapReduce publishes the bytes read from OSTs of the VM's own host. */
@@ -90,7 +93,11 @@ abstract class MountedFileSystem extends FileSystem {
     return localStatistics;
   }
 
-  /** Returns a path as callers see it. Throws IllegalArgumentException for one of another file system. */
+  /**
+   * Returns a path as callers see it, with scheme and authority.
+   *
+   * @throws IllegalArgumentException if the path is of another file system
+   */
   final Path shown(Path path) {
     checkPath(path);
     return makeQualified(path);

@@ -15,7 +15,11 @@ import java.util.concurrent.ThreadLocalRandom;
 final class NameClaim {
   private NameClaim() {}
 
-  /** Renames; {@code EEXIST} when the name is taken, {@code ENOTDIR} for a directory. */
+  /**
+   * Renames {@code source} to {@code target}.
+   *
+   * @throws ErrnoException {@code EEXIST} when the target is taken, {@code ENOTDIR} for a directory
+   */
   static void rename(Path source, Path target) throws IOException {
     String claim = PredictableNames.CLAIM + Long.toHexString(ThreadLocalRandom.current().nextLong());
     Libc.symlink(claim, target);
@@ -32,7 +36,7 @@ final class NameClaim {
     }
   }
 
-  /** Returns whether a name is a claim: of a rename that is running, or of one that died. */
+  /** Returns whether a name is claimed by a rename that is running, or by one that died. */
   static boolean isOne(Path file) throws IOException {
     return text(file).startsWith(PredictableNames.CLAIM);
   }

@@ -17,8 +17,8 @@ final class NameProblems {
   }
 
   /**
-   * Does nothing unless a directory on the way has a name that is not text where the path has its
-   * replacement.
+   * Throws if a name on the path is not text in its directory: the path then has a replacement
+   * character in its place, and cannot be opened. Does nothing otherwise.
    *
    * @throws IOException that names the directory, the name's bytes and the fix; never one that says
    *     "not found", which callers take for an input that is not there

@@ -23,7 +23,7 @@ final class Operations {
   /**
    * Makes the calls of one file system.
    *
-   * @param qualified a path as it is shown to callers; it refuses those of other file systems
+   * @param qualified gives a path as it is shown to callers, and refuses one of another file system
    * @param links opens what paths lead to
    */
   Operations(Statistics statistics, UnaryOperator<Path> qualified, MountPaths paths,
@@ -49,24 +49,24 @@ final class Operations {
   }
 
   /**
-   * Reads a file or what is known about it. The file is a path that leads to this one while the
-   * operation runs, whatever takes its name: see {@link Descriptor}.
+   * Reads a file or its metadata; counts one read. The operation gets a path that leads to this
+   * file while it runs, whatever takes the file's name: see {@link Descriptor}.
+   *
+   * @throws java.io.FileNotFoundException if the file is not there
    */
   <T> T reading(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
     return existing(path, LinkGuard.Use.READ, operation);
   }
 
-  /**
-   * Reads below a directory that the operation opens itself, by the path given; counts one read.
-   */
+  /** Runs an operation that opens the path by itself; counts one read. */
   <T> T readingName(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
     return IoErrors.reading(
         path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
   }
 
-  /** Reads what is known about a name itself, where it may be a symbolic link. */
+  /** Reads the metadata of a name itself, which may be a symbolic link; counts one read. */
   <T> T readingLink(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
     return IoErrors.reading(path, () -> {
@@ -96,7 +96,11 @@ final class Operations {
     });
   }
 
-  /** Makes, moves or removes a name; a file in the place of a directory is told as such. */
+  /**
+   * Makes, moves or removes a name; counts one write.
+   *
+   * @throws org.apache.hadoop.fs.ParentNotDirectoryException if a file is in a directory's place
+   */
   <T> T naming(Path path, Operation<T> operation) throws IOException {
     statistics.incrementWriteOps(1);
     return IoErrors.translating(

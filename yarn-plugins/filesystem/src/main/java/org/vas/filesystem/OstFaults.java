@@ -18,8 +18,8 @@ import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
 
 /**
- * Tells of which OSTs an error of a storage server speaks: those that hold the bytes asked for, by
- * the file's layout, which the MDT knows however the OSTs are.
+ * Names the OSTs in errors of storage servers: those that hold the bytes asked for, by the file's
+ * layout, which the MDT gives even if the OSTs are away.
  */
 final class OstFaults {
   private static final Logger LOG = LoggerFactory.getLogger(OstFaults.class);
@@ -48,7 +48,8 @@ final class OstFaults {
   }
 
   /**
-   * Returns the error to throw for a failed call on bytes of an open file: it names their OSTs, where a server failed.
+   * Returns the error to throw for a failed call on bytes of an open file: it names their OSTs,
+   * where a server failed.
    *
    * @param length bytes from {@code offset} that the call was about
    */

@@ -23,7 +23,8 @@ public final class OwnFile implements Closeable {
    * Holds a file by a handle that neither reads nor writes it, after each name of its path was
    * checked.
    *
-   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @param levels how many names at the end of the path are checked and not followed, the file's
+   *     own included; the directory above them is the one whose owner counts
    * @throws PlantedException that names what is not a file of the directory's owner
    */
   public static OwnFile below(Path file, int levels) throws IOException {

@@ -3,7 +3,9 @@ package org.vas.filesystem;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Something that we did not make has a name of ours; it is neither opened nor removed. */
+/**
+ * Thrown when something that VAS did not make has a name of VAS; it is neither opened nor removed.
+ */
 public final class PlantedException extends IOException {
   private static final long serialVersionUID = 1L;
 

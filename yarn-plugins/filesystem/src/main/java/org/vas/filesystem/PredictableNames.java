@@ -3,9 +3,10 @@ package org.vas.filesystem;
 import java.util.List;
 
 /**
- * Every name that code of ours makes and another process could guess. Whoever may write the
- * directory can put something there first: so such a name is made by mknod or mkdir, which follow
- * no link, and opened through {@link OwnFile}, {@link GuardedEntry} or {@link TreeRemover}.
+ * The names of files and directories that VAS makes and another process could guess. Whoever may
+ * write the directory can put something there first: so such a name is made by mknod or mkdir,
+ * which follow no link, and opened through {@link OwnFile}, {@link GuardedEntry} or {@link
+ * TreeRemover}.
  */
 public final class PredictableNames {
   /** The directory of a user's jobs, as MapReduce names it. */
@@ -28,7 +29,10 @@ public final class PredictableNames {
     return String.format("%05d%s", partition, MOF);
   }
 
-  /** Returns the name of a map output file after so many merges of runs. */
+  /**
+   * Returns the name of a map output file after {@code generation} merges of runs; 0 gives {@code
+   * first}.
+   */
   public static String ofGeneration(String first, int generation) {
     return generation == 0 ? first : first.replace(MOF, "-" + generation + MOF);
   }
@@ -43,10 +47,12 @@ public final class PredictableNames {
     return ".vas-create-" + Long.toHexString(random);
   }
 
-  /** The names of files of passes, as a regular expression. */
+  /** A regular expression that matches the names that {@link #pass} returns. */
   public static final String PASSES = "pass-\\d+\\.mof";
 
-  /** Begins the text of a link that holds a name for a rename; no file has such a name. */
+  /**
+   * The beginning of the target of a link that claims a name for a rename; no file has such a name.
+   */
   public static final String CLAIM = ".vas-rename-claim-";
 
   /** Returns one name of each kind of file in the directory of an attempt. */

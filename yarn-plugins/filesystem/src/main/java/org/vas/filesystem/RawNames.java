@@ -7,8 +7,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * Names of files are bytes. A {@link Path} of a listing keeps them; as a string, which is all that
- * Hadoop has, a name that is not text in this JVM's encoding becomes another name.
+ * Tells file names that are text from those that are not. A {@link Path} of a listing keeps a
+ * name's bytes; as a string, which is all that Hadoop has, a name that is not text in this JVM's
+ * encoding becomes another name.
  */
 final class RawNames {
   /** The character in a string for bytes that are not text. */

@@ -18,9 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Directories whose entries are spread over several MDTs: {@code lfs mkdir -c}, because no system
- * call makes them. Lustre lets only root make them unless {@code mdt.*.enable_remote_dir_gid} says
- * otherwise: a user who may not gets plain directories, and one warning per process.
+ * Makes directories whose entries are spread over several MDTs, by {@code lfs mkdir -c}, because no
+ * system call makes them. Lustre lets only root make them unless {@code
+ * mdt.*.enable_remote_dir_gid} says otherwise: a user who may not gets plain directories, and one
+ * warning per process.
  */
 final class StripedDirectories {
   private static final Logger LOG = LoggerFactory.getLogger(StripedDirectories.class);
@@ -35,7 +36,7 @@ final class StripedDirectories {
   private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
-   * Makes striped directories by a program.
+   * Makes an object that runs lfs for two minutes at most.
    *
    * @param lfs the program's name or path
    * @param paths whole paths within the file system that are striped
@@ -47,7 +48,7 @@ final class StripedDirectories {
   }
 
   /**
-   * Makes striped directories by a program that may not take longer than a given time.
+   * Makes an object that runs lfs for a given time at most.
    *
    * @param longest how long lfs may take for one directory
    */
@@ -66,13 +67,14 @@ final class StripedDirectories {
   }
 
   /**
-   * Makes a striped directory, or a plain one where this user may not make striped ones. A directory
-   * that is there stays as it is.
+   * Makes a striped directory, or a plain one where this user may not make striped ones. A
+   * directory that is there stays as it is.
    *
-   * @param directory perhaps by a handle of the directory above
+   * @param directory its path, perhaps by a handle of the directory above
    * @param mode the exact permission bits
    * @throws PlantedException when another has put something else in the new directory's place
    * @throws NoSuchFileException if the directory above is not there
+   * @throws IOException also if lfs is missing, fails or does not end; the message names the key
    */
   void make(Path directory, int mode) throws IOException {
     if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {

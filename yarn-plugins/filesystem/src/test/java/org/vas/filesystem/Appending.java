@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** In a process of its own: appends lines to /log below a mount, or holds it open. */
+/** A process of its own that appends lines to /log below a mount, or holds the file open. */
 final class Appending {
   static final Path LOG = new Path("/log");
 

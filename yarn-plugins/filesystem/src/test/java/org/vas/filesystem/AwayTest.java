@@ -15,7 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An OST that is away, and a name that may not be removed: through the real calls. */
+/**
+ * Tests what fails and what goes on while an OST is away, and with a name that may not be removed,
+ * through the real system calls.
+ */
 class AwayTest {
   private static final String OUTPUT =
       "job_1_0001/shuffle/attempt_1_0001_m_000000_0/onaway";

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Hadoop's committers leave on disk, by the system calls that they end in. */
+/**
+ * Follows the system calls of Hadoop's committers: no file is renamed before its bytes are on disk.
+ */
 class CommitTest {
   private Configuration conf;
   private java.nio.file.Path mount;

@@ -25,7 +25,10 @@ import org.apache.hadoop.mapreduce.task.JobContextImpl;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.hadoop.util.ToolRunner;
 
-/** A job's output by Hadoop's committers: "1", "2" (FileOutputCommitter's) or "manifest". */
+/**
+ * Commits a job's output by one of Hadoop's committers: "1" or "2" (FileOutputCommitter's
+ * algorithms) or "manifest".
+ */
 final class Committing {
   static final int TASKS = 6;
   private static final JobID JOB = new JobID("1700000000000", 1);

@@ -20,8 +20,8 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 import org.junit.platform.launcher.listeners.TestExecutionSummary.Failure;
 
 /**
- * {@code ContractSuites [SUITE...]}: Hadoop's contract suites in this process, by the names of our
- * classes without "ContractTest"; all of them by default. The system property {@code
+ * {@code ContractSuites [SUITE...]}: runs Hadoop's contract suites in this process, by the names of
+ * our classes without "ContractTest"; all of them by default. The system property {@code
  * vas.tests.mounts} names the directory that they write into.
  *
  * <p>Prints numbers and failures as one line of JSON, the last one.

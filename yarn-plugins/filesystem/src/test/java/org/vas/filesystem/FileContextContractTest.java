@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Hadoop's suites for {@code FileContext}, on {@link LustreFs}. */
+/** Runs Hadoop's suites for {@code FileContext} on {@link LustreFs}. */
 @Tag("contract")
 class FileContextContractTest {
   @Nested

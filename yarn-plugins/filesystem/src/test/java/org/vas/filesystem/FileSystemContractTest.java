@@ -5,7 +5,9 @@ import org.apache.hadoop.fs.FileSystemContractBaseTest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
-/** Hadoop's older contract, HDFS' answers of {@code rename} included, with nothing left out. */
+/**
+ * Runs Hadoop's older contract, HDFS' answers of {@code rename} included, with nothing left out.
+ */
 @Tag("contract")
 class FileSystemContractTest extends FileSystemContractBaseTest {
   @BeforeEach

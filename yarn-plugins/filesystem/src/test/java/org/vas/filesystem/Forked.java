@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Another Java process of the tests' own classes, which tells of itself line by line. */
+/**
+ * Another Java process, which runs a main class of the tests and prints lines that a test reads.
+ */
 final class Forked implements Closeable {
   private static final int SECONDS = 120;
   private static final String MARK = "> ";

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The real system calls, on whatever file system the build directory is. */
+/** Tests the real system calls, on whatever file system the build directory is. */
 class LibcTest {
   private static final String ATTRIBUTE = "user.vas";
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Links of two users before a daemon with more rights than either: this process, as root. The owners
- * are real; only root can make files of others, so the class needs it.
+ * Opens links of two users as a daemon does that has more rights than both: this process, as root.
+ * The files' owners are real, which only root can make, so the class needs root.
  */
 class LinkGuardTest {
   private static final int BOB = 4001;

@@ -3,7 +3,7 @@ package org.vas.filesystem;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** {@code lustre.lov} attributes for tests. */
+/** Makes {@code lustre.lov} attributes for tests. */
 final class LovBytes {
   private LovBytes() {}
 

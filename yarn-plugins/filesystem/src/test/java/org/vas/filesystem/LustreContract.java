@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
 
-/** What {@link LustreFileSystem} promises, as {@code contract/lustre.xml} tells. */
+/** Tells Hadoop's suites what {@link LustreFileSystem} promises, by {@code contract/lustre.xml}. */
 final class LustreContract extends AbstractFSContract {
   private FileSystem files;
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Hadoop's own contract suites, as they are. Left out, for what they test is not offered:
+ * Runs Hadoop's own contract suites, unchanged. Left out are those of features that we do not have:
  *
  * <ul>
  *   <li>Concat: Lustre cannot join files without copying them.

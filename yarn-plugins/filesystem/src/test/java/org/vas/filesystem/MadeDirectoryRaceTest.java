@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Somebody who may write the directory above puts a link in each new directory's place. */
+/** Makes directories while somebody who may write the directory above replaces each by a link. */
 class MadeDirectoryRaceTest {
   private static final int ROUNDS = 3_000;
 

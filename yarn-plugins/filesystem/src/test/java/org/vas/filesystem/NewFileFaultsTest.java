@@ -15,7 +15,7 @@ import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Layouts that the metadata server refuses, cuts, ignores or does not know. */
+/** Makes files with layouts that the metadata server refuses, cuts, ignores or does not know. */
 class NewFileFaultsTest extends NewFiles {
   /** A file system whose metadata server misbehaves as told. */
   private FileSystem filesOn(ClientCalls calls) throws IOException {

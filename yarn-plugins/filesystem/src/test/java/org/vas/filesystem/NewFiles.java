@@ -15,7 +15,10 @@ import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
 
-/** A mount with its file system for each test, and what the tests of new files look at there. */
+/**
+ * Base of the tests of new files: a mount with its file system for each test, and looks at its
+ * files.
+ */
 abstract class NewFiles {
   static final String REDUCE_ATTEMPT =
       "/out/_temporary/0/_temporary/attempt_1700000000000_0001_r_000000_0/part-r-00000";

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** In a process of its own, whose OST 3 is away: what is told about files on it. */
+/** A process of its own, whose OST 3 is away: prints what calls on a file of that OST give. */
 final class OnAway {
   private OnAway() {}
 
@@ -25,7 +25,10 @@ final class OnAway {
     }
   }
 
-  /** The calls that need a file's name, owner, mode or layout, and neither its size nor its bytes. */
+  /**
+   * Makes the calls that need a file's name, owner, mode or layout, and neither its size nor its
+   * bytes.
+   */
   static final class AsksNoOst {
     private AsksNoOst() {}
 
@@ -67,7 +70,7 @@ final class OnAway {
     }
   }
 
-  /** A file that cannot be replaced, and the new one is on an OST that is away. */
+  /** Fails to replace a file that may not be changed by a new one on an OST that is away. */
   static final class CannotReplace {
     private CannotReplace() {}
 

@@ -102,7 +102,7 @@ class OstFaultsTest {
     }
   }
 
-  /** Makes a file whose name is too long; tells what Java says, and which error that is for us. */
+  /** Makes a file whose name is too long; prints what Java says, and which errno we make of it. */
   static final class LongName {
     private LongName() {}
 

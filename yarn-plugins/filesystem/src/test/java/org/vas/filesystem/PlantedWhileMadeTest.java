@@ -22,12 +22,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.vas.layout.LayoutRequest;
 
-/** Somebody who may write the directory takes a new file's name before it is opened. */
+/**
+ * Makes files while somebody who may write the directory takes a new file's name before it is
+ * opened.
+ */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlantedWhileMadeTest {
   private Path victim;
 
-  /** Something that takes the name of the file. */
+  /** Puts something in the place of a new file. */
   interface Planter {
     void plant(Path file, Path victim) throws IOException;
   }

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
 
-/** The counters that MapReduce publishes: all bytes, and those of the VM's own host. */
+/**
+ * Tests the counters that MapReduce publishes: bytes read, and those from OSTs of the VM's own
+ * host.
+ */
 class ReadCountersTest {
   private static final int STRIPE = 64 << 10;
   private static final int OST_OF_VM1 = 0;

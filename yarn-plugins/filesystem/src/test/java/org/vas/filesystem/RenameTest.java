@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RenameTest {
   private static final int CALLERS = 8;
 
-  /** What a mount answers to renameat2's flag and to link(2). */
+  /** The answers that a mount gives to renameat2's flag and to link(2). */
   enum Answers implements ClientCalls {
     /** The kernel of this machine, on its own disk. */
     FLAG {

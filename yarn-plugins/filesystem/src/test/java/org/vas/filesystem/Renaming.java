@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** In a process of its own: renames its own file to each of the names that others want too. */
+/** A process of its own that renames its file to each of the names that others want too. */
 final class Renaming {
   private Renaming() {}
 

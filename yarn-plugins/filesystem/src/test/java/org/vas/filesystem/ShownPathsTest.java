@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Files are opened by descriptors of this process, which mean nothing to whoever reads an error. */
+/** Errors name files, and never the descriptors of this process by which the files are opened. */
 class ShownPathsTest {
   private static final Path FILE = new Path("/a");
   private static final Path OTHER = new Path("/b");

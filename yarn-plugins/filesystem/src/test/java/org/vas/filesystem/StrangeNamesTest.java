@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Names that Lustre has and Hadoop cannot: with a colon, or not UTF-8. */
+/** Opens and lists names that Lustre allows and Hadoop does not: with a colon, or not UTF-8. */
 class StrangeNamesTest {
   private static final String COLON =
       "lustre:/in: the name 'a:b' in it holds a colon, with which Hadoop matches no pattern (";

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** The command line is that of a real {@code lfs mkdir -c 2 DIR}; the program here is a script. */
+/**
+ * Makes striped directories by a script in the place of lfs; the command line is that of a real
+ * {@code lfs mkdir -c 2 DIR}.
+ */
 class StripedDirectoriesTest {
   private static final Pattern SHUFFLE = Pattern.compile(".*/shuffle");
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
-/** Hadoop's suite for symbolic links, through {@code FileContext} and {@code FileSystem}. */
+/** Runs Hadoop's suite for symbolic links, through {@code FileContext} and {@code FileSystem}. */
 @Tag("contract")
 class SymlinkContractTest {
   abstract static class OnLustre extends SymlinkBaseTest {

@@ -48,14 +48,14 @@ final class TestMount {
     }
   }
 
-  /** What Hadoop makes for {@code lustre:} in tests. */
+  /** The file system that Hadoop makes for {@code lustre:} in tests. */
   public static final class OnFakeMds extends LustreFileSystem {
     public OnFakeMds() {
       super(MDS);
     }
   }
 
-  /** The same for {@code FileContext}. */
+  /** The file system that {@code FileContext} makes for {@code lustre:} in tests. */
   public static final class FsOnFakeMds extends LustreFs {
     public FsOnFakeMds(URI uri, Configuration conf) throws IOException, URISyntaxException {
       super(uri, new OnFakeMds(), conf);

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Trees that a user makes to harm the process that removes them, and names that are not text. */
+/**
+ * Removes trees that a user makes to harm the process that removes them, and names that are not
+ * text.
+ */
 @Timeout(180)
 class TreeRemoverBoundsTest {
   private static final List<String> NAMES = List.of("staging", "alice", "shuffle");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Somebody exchanges directories for links while a tree is deleted. */
+/** Deletes a tree while somebody exchanges its directories for links. */
 @Timeout(180)
 class TreeRemoverRaceTest {
   private static final int CHILDREN = 40;

@@ -4,7 +4,7 @@ import com.sun.jna.LastErrorException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
-/** This machine's C library on a kernel that has no openat2. */
+/** Makes this machine's C library answer as on a kernel that has no openat2. */
 final class WithoutOpenat2 {
   private WithoutOpenat2() {}
 

@@ -28,7 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
-/** Several writers of one file: one of them is told, and no byte is lost without a word. */
+/**
+ * Opens one file for several writers: the one that loses gets an error, so no byte is lost
+ * silently.
+ */
 class WritersTest {
   private static final Path FILE = new Path("/a");
   private static final String LUSTRE =
