@@ -17,7 +17,10 @@ import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
 import org.vas.scheduler.policy.PlacementEvent;
 
-/** Translates the asks of one application attempt to the policy's rows, and its answer back. */
+/**
+ * Translates the asks of one application attempt to the policy's rows, and the policy's answer to
+ * asks.
+ */
 final class AttemptAsks {
   private final RmCluster cluster;
   private final AttemptPlacement policy;
@@ -31,11 +34,11 @@ final class AttemptAsks {
   }
 
   /**
-   * Returns the asks to send on: those of the application, and those of the scheduler's rows that
-   * have to stand otherwise than they do.
+   * Returns the asks to send to the scheduler: those of the application, made strict or relaxed as
+   * the policy says, and those of the scheduler's rows for which that has changed.
    *
    * @param live the rows the scheduler holds; their counts, not the application's last ones, are
-   * sent with a changed row, because containers may have been granted since
+   *     sent with a changed row, because containers may have been granted since
    */
   List<ResourceRequest> rewrite(List<ResourceRequest> asks, List<ResourceRequest> live,
       ResourceBlacklistRequest blacklist, long nowMillis) {
@@ -50,7 +53,12 @@ final class AttemptAsks {
     return answer(asks, live);
   }
 
-  /** Relaxes all rows that we made strict: the policy cannot be trusted any more. */
+  /**
+   * Returns the application's asks, and with them each row that placement made strict, relaxed
+   * again. Used once the policy has failed.
+   *
+   * @param live the rows the scheduler holds
+   */
   List<ResourceRequest> relaxAll(List<ResourceRequest> asks, List<ResourceRequest> live) {
     List<ResourceRequest> answer = new ArrayList<>(asks);
     RowSet sent = new RowSet();

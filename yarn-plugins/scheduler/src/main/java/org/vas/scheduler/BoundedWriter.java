@@ -7,7 +7,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A thread that writes in order, so that a slow disk never holds a heartbeat; and a bounded queue. */
+/**
+ * Runs tasks that write, in order in one thread, so that a slow disk never holds a heartbeat; the
+ * queue is bounded.
+ */
 final class BoundedWriter {
   /** The largest number of tasks that wait; further ones are left out. */
   static final int LONGEST_QUEUE = 10_000;

@@ -26,17 +26,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes each application's decisions to a file of its own, {@code DIRECTORY/USER/APPLICATION.log},
- * in a directory that its owner may read: see docs/placement.md. For one thread.
+ * in a directory that its owner may read: see docs/placement.md. Used by one thread.
  *
- * <p>A file is created and never opened again, so nothing that somebody puts in its place is written
- * to: a ResourceManager that was restarted goes on in {@code APPLICATION.1.log}.
+ * <p>A file is created and never opened again, so nothing that somebody puts in its place is
+ * written to: a ResourceManager that was restarted goes on in {@code APPLICATION.1.log}.
  */
 final class DecisionFiles {
   /** The largest size of a file, in bytes. */
   static final long MOST_BYTES = 16 << 20;
   /** How many files are open at most; the one that was written to longest ago is closed. */
   static final int MOST_OPEN = 256;
-  /** How long a file is kept; older ones of a user go, once an hour, when one is created. */
+  /**
+   * How long a file is kept; a user's older files are removed, once an hour, when one is created.
+   */
   static final Duration KEPT = Duration.ofDays(30);
   private static final Duration BETWEEN_REMOVALS = Duration.ofHours(1);
   private static final int MOST_PARTS = 100;
@@ -56,7 +58,7 @@ final class DecisionFiles {
     this.leftOut = leftOut;
   }
 
-  /** Appends a line; what cannot be written is counted, and its reason logged once. */
+  /** Appends a line; a line that cannot be written is counted, and the reason is logged once. */
   void write(ApplicationId app, String user, String line) {
     try {
       Optional<FileChannel> file = open.get(app);
@@ -110,7 +112,7 @@ final class DecisionFiles {
         file.get().close();
       }
     } catch (IOException e) {
-      LOG.warn("a file of decisions: {}", e.toString());
+      LOG.warn("a file of decisions cannot be closed: {}", e.toString());
     }
   }
 
@@ -135,7 +137,7 @@ final class DecisionFiles {
 
   private FileChannel create(ApplicationId app, String user) throws IOException {
     if (user == null || !PLAIN_NAME.matcher(user).matches()) {
-      throw new IOException("the user's name cannot be a directory's");
+      throw new IOException("the user's name cannot be the name of a directory");
     }
     Path owners = directory.resolve(user);
     if (!Files.isDirectory(owners, LinkOption.NOFOLLOW_LINKS)) {
@@ -152,6 +154,6 @@ final class DecisionFiles {
         LOG.debug("{}: an earlier part is there", app, earlier);
       }
     }
-    throw new IOException(MOST_PARTS + " parts are there");
+    throw new IOException("the application already has " + MOST_PARTS + " files");
   }
 }

@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory;
 import org.vas.scheduler.policy.PlacementEvent;
 
 /**
- * One line per decision, key=value, by the logger {@code vas.placement} and in the application's own
- * file: see docs/placement.md. Each has a thread, so that neither a slow disk nor a file system that
- * hangs holds a heartbeat, nor the other; of more than {@value BoundedWriter#LONGEST_QUEUE} lines
- * that wait, further ones are counted and left out.
+ * Writes one line per decision, key=value, to the logger {@code vas.placement} and to the
+ * application's own file: see docs/placement.md. Each of the two has a thread, so that neither a
+ * slow disk nor a file system that hangs holds a heartbeat or the other. Of more than {@value
+ * BoundedWriter#LONGEST_QUEUE} lines that wait, further ones are counted and left out.
  */
 final class DecisionLog {
   private static final String NAME = "vas.placement";
@@ -29,7 +29,7 @@ final class DecisionLog {
   /**
    * Makes a log; its threads start with the first line.
    *
-   * @param directory of the applications' own files, if there are to be any
+   * @param directory the directory of the applications' own files; empty for none
    * @param userOf returns an application's owner; null where it is not known any more
    * @param leftOut is run for each line that is left out
    */

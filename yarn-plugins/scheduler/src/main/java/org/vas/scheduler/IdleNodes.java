@@ -19,9 +19,9 @@ import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
- * The nodes with room, by partition and size of the ask. One for all attempts: the scheduler's
- * nodes are gone through once a second, however many keys wait for one to fall idle. A node that an
- * attempt finds filled meanwhile is not shown to the others.
+ * Finds the nodes with room for a container, by its partition and size. All attempts share one
+ * object, which looks at the scheduler's nodes once a second, however many keys wait for an idle
+ * one. A node that an attempt finds filled meanwhile is not shown to the others.
  */
 final class IdleNodes {
   private static final long TRUSTED_MILLIS = 1_000;
@@ -80,7 +80,11 @@ final class IdleNodes {
     }
   }
 
-  /** Returns the hosts that had room for a container at most a second ago. */
+  /**
+   * Returns the hosts that had room for a container at most a second ago.
+   *
+   * @param partition the container's node label; empty for none
+   */
   synchronized Collection<String> withRoom(String partition, Resource size) {
     refresh();
     return byAsk.computeIfAbsent(new Ask(partition, Resources.clone(size)), this::find);

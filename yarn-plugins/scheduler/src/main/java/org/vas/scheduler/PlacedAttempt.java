@@ -16,11 +16,12 @@ import org.vas.scheduler.policy.PlacementEvent;
 import org.vas.scheduler.policy.WaitLimits;
 
 /**
- * One attempt's heartbeats, before and after the scheduler.
+ * Places the asks of one attempt: sees its heartbeats before and after the scheduler.
  *
- * <p>An error of ours ends the placement of this attempt, and with it every wait we imposed; the
- * heartbeat itself goes on as it came. That is an exception, a class or method that this Hadoop does
- * not have, or a recursion without an end; what the whole process dies of, as no memory, passes.
+ * <p>An error of placement ends it for this attempt, and with it every wait that it imposed; the
+ * heartbeat itself goes on as it came. Such an error is an exception, a class or method that this
+ * Hadoop does not have, or a recursion without an end; an error that ends the whole process, as of
+ * memory, is not caught.
  */
 final class PlacedAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(PlacedAttempt.class);

@@ -20,7 +20,7 @@ import org.vas.scheduler.policy.RemoteCause;
 /** The metrics2 source {@code VasPlacement}, also in JMX. */
 final class PlacementMetrics implements MetricsSource {
   static final String NAME = "VasPlacement";
-  private static final String WAIT = "What a grant's decision tells as waited_ms";
+  private static final String WAIT = "How long asks waited until they were granted (waited_ms)";
   private static final int QUANTILE_SECONDS = 60;
 
   private final MetricsRegistry registry =
@@ -28,9 +28,9 @@ final class PlacementMetrics implements MetricsSource {
   private final MutableCounterLong asksRewritten =
       registry.newCounter("AsksRewritten", "Rack and ANY rows made strict or relaxed again", 0L);
   private final MutableCounterLong failedOpen =
-      registry.newCounter("ApplicationsFailedOpen", "Applications placed no more after an error", 0L);
+      registry.newCounter("ApplicationsFailedOpen", "Applications not placed after an error", 0L);
   private final MutableCounterLong notLogged = registry.newCounter(
-      "DecisionsNotLogged", "Lines left out of vas.placement, whose disk is too slow", 0L);
+      "DecisionsNotLogged", "Lines left out of vas.placement because a disk is too slow", 0L);
   private final MutableStat wait =
       registry.newStat("Wait", WAIT, "Grants", "Millis", true);
   private final MutableQuantiles waitQuantiles = registry.newQuantiles(
@@ -46,7 +46,7 @@ final class PlacementMetrics implements MetricsSource {
     for (RemoteCause cause : RemoteCause.values()) {
       if (cause != RemoteCause.NONE) {
         relaxations.put(cause, registry.newCounter(
-            "Relaxed" + camel(cause.toString()), "Hosts waited for no longer: " + cause, 0L));
+            "Relaxed" + camel(cause.toString()), "Hosts no longer waited for: " + cause, 0L));
       }
     }
   }

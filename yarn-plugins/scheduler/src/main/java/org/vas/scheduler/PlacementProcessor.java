@@ -28,11 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The plug point: {@code yarn.resourcemanager.application-master-service.processors}.
+ * Places map tasks: a class for {@code yarn.resourcemanager.application-master-service.processors}.
  *
  * <p>It sees every heartbeat of every application master before the scheduler does. A site
- * description it cannot read keeps the ResourceManager from starting; an error of ours later never
- * keeps a heartbeat from it.
+ * description that it cannot read keeps the ResourceManager from starting; a later error of
+ * placement never keeps a heartbeat from the scheduler.
  */
 public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private static final Logger LOG = LoggerFactory.getLogger(PlacementProcessor.class);
@@ -145,7 +145,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     }
   }
 
-  /** Returns how often the ResourceManager's nodes were gone through. */
+  /** Returns how often the map of the ResourceManager's nodes was built. */
   long nodeBuilds() {
     return nodes.builds();
   }

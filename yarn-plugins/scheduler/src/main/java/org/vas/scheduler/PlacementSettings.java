@@ -48,7 +48,12 @@ final class PlacementSettings {
     }
   }
 
-  /** Returns the racks of the site that the configuration names. */
+  /**
+   * Returns the racks of the site that the configuration names.
+   *
+   * @throws ClusterMapException with one line, if the site description cannot be used
+   * @throws IllegalArgumentException that names the key, if one of {@code vas.cluster.*} is unknown
+   */
   static SiteRacks racks(Configuration conf) throws ClusterMapException {
     Path file = LayoutConf.clusterFile(conf, System.getenv());
     return new SiteRacks(ClusterMap.load(file), NetUtils::normalizeHostName);

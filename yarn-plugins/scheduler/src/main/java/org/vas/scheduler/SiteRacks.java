@@ -10,7 +10,10 @@ import org.vas.site.ClusterMap;
 import org.vas.site.SiteGuest;
 import org.vas.site.SiteHost;
 
-/** The site as racks: two hosts that take over each other's OSTs, and their guests, are one. */
+/**
+ * The racks of the site: two hosts that take over each other's OSTs, and their guests, are one
+ * rack.
+ */
 final class SiteRacks {
   private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
 
@@ -60,7 +63,7 @@ final class SiteRacks {
 
   /**
    * Returns the rack of a host or guest: by name or data-fabric address, else by what these resolve
-   * to.
+   * to. Empty for a name that is not of the site.
    */
   Optional<String> rackOf(String nameOrAddress) {
     return Optional.ofNullable(racks.get(nameOrAddress))
@@ -82,14 +85,14 @@ final class SiteRacks {
     return site.hostByGuest(name).isPresent();
   }
 
-  /** Returns the guest on the HA partner of this guest's host. */
+  /** Returns the guest on the HA partner of this guest's host; empty if there is none. */
   Optional<String> partnerOf(String guestName) {
     return Optional.ofNullable(partners.get(guestName));
   }
 
   /**
-   * Returns the guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}:
-   * YARN takes the two for different nodes.
+   * Returns the guest whose name differs by the domain alone, as {@code vm1} for {@code
+   * vm1.example}: YARN takes the two for different nodes. Empty if there is none.
    */
   Optional<String> otherSpelling(String name) {
     return Optional.ofNullable(guestsByShortName.get(shortName(name)))

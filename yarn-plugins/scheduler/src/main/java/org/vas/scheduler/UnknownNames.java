@@ -6,7 +6,9 @@ import org.apache.hadoop.net.NetworkTopology;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Warns of names that the site description does not have, once each, and not for ever. */
+/**
+ * Warns of names that the site description does not have: of each once, and of the first thousand.
+ */
 final class UnknownNames {
   private static final Logger LOG = LoggerFactory.getLogger(VasSwitchMapping.class);
   private static final int REMEMBERED = 1_000;
@@ -30,7 +32,7 @@ final class UnknownNames {
 
   private synchronized boolean isNew(String name) {
     if (warned.size() == REMEMBERED) {
-      LOG.warn("{} names are not in the site description; no more are told", REMEMBERED);
+      LOG.warn("{} names are not in the site description; no more are logged", REMEMBERED);
       warned.add("");
     }
     return warned.size() < REMEMBERED && warned.add(name);

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 import org.vas.site.ClusterMapException;
 
 /**
- * Makes every HA pair of the site a rack: {@code net.topology.node.switch.mapping.impl}.
+ * Makes every HA pair of the site a rack: a class for {@code
+ * net.topology.node.switch.mapping.impl}.
  *
  * <p>The ResourceManager and the application masters must both use it, because YARN grants a
  * container on a node only when the ask has a row for the rack the ResourceManager knows it in.

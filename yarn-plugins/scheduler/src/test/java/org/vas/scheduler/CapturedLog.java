@@ -7,7 +7,9 @@ import org.apache.log4j.Logger;
 import org.apache.log4j.PatternLayout;
 import org.apache.log4j.WriterAppender;
 
-/** What one logger says while this is open, a message a line; the others stay silent. */
+/**
+ * Captures the messages of one logger while this is open, one per line; other loggers stay silent.
+ */
 final class CapturedLog implements AutoCloseable {
   private final StringWriter lines = new StringWriter();
   private final WriterAppender appender = new WriterAppender(new PatternLayout("%m%n"), lines);

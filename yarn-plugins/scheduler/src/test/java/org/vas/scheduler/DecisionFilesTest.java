@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each application's own file of decisions. */
+/** Writes decisions to each application's own file. */
 @Timeout(60)
 class DecisionFilesTest {
   private static final ApplicationId APP = ApplicationId.newInstance(1, 1);

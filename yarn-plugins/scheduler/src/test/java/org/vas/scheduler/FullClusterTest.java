@@ -35,8 +35,8 @@ import org.vas.scheduler.policy.ClusterView;
 import org.vas.scheduler.policy.RemoteCause;
 
 /**
- * What placement costs a ResourceManager whose nodes are all full: the real CapacityScheduler, its
- * nodes and their tracker, and the calls made to it, counted.
+ * Counts what placement costs a ResourceManager whose nodes are all full: the calls made to the
+ * real CapacityScheduler, its nodes and their tracker.
  */
 @Timeout(300)
 class FullClusterTest {

@@ -27,12 +27,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is not ours reaches the scheduler as the very objects the application sent. */
+/** Asks that are not placed reach the scheduler as the very objects the application sent. */
 @Timeout(30)
 class PassThroughTest {
   private RmHarness yarn;
 
-  /** Stands behind the placement and keeps what comes through. */
+  /** Stands behind the placement, and keeps the requests that reach it. */
   public static final class Recorder implements ApplicationMasterServiceProcessor {
     private static final AtomicReference<List<ResourceRequest>> SEEN =
         new AtomicReference<>(List.of());

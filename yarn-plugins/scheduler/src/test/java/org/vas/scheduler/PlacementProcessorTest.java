@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Against the real ResourceManager with the stock CapacityScheduler. */
+/** Runs the processor in the real ResourceManager with the stock CapacityScheduler. */
 @Timeout(30)
 class PlacementProcessorTest {
   private static final String MAPREDUCE = "MAPREDUCE";

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.conf.LayoutConf;
 
-/** Start, restart, and what an administrator sees in between. */
+/** Starts and restarts a ResourceManager, and checks what an administrator sees in between. */
 @Timeout(60)
 class ResourceManagerLifeTest {
   /** YARN resolves racks by the first mapping of the process: a broken one would stay for all. */

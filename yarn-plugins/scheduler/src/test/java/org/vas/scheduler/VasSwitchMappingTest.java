@@ -72,7 +72,7 @@ class VasSwitchMappingTest {
         mapping.resolve(List.of("10.9." + i / 250 + "." + i % 250));
       }
       assertEquals(1_000 + 1, log.text().lines().count());
-      assertTrue(log.text().endsWith("no more are told\n"));
+      assertTrue(log.text().endsWith("no more are logged\n"));
     }
   }
 

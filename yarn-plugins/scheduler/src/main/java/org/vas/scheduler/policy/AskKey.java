@@ -22,7 +22,7 @@ public final class AskKey {
     return 31 * priority + Long.hashCode(allocationRequestId);
   }
 
-  /** {@code 20} or, when the application numbers its requests, {@code 20/7}. */
+  /** Returns {@code 20} or, when the application numbers its requests, {@code 20/7}. */
   @Override
   public String toString() {
     return allocationRequestId <= 0 ? "" + priority : priority + "/" + allocationRequestId;

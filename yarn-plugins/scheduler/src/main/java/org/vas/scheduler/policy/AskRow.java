@@ -25,8 +25,8 @@ final class AskRow {
   }
 
   /**
-   * Takes the scheduler's count, which may be larger than the application's: it takes back what it
-   * could not deliver.
+   * Takes the scheduler's count, which may be larger than the application's: the scheduler takes
+   * back what it could not deliver.
    */
   void observe(int count) {
     live = count;

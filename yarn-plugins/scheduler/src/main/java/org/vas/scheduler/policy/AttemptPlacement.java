@@ -55,7 +55,9 @@ public final class AttemptPlacement {
     at(key).ask(name, count, view);
   }
 
-  /** Lets every row of the key pass as it is: the application decides its locality itself. */
+  /**
+   * Lets every row of the key pass as it is, because the application decides its locality itself.
+   */
   public void leaveUntouched(AskKey key) {
     at(key).leaveUntouched();
   }
@@ -69,8 +71,7 @@ public final class AttemptPlacement {
   }
 
   /**
-   * Returns whether the key names a host of the site, so that its rack and ANY rows are ours to
-   * set.
+   * Returns whether this policy sets the key's rack and ANY rows: the key names a host of the site.
    */
   public boolean isManaged(AskKey key) {
     KeyPlacement rows = keys.get(key);
@@ -83,7 +84,7 @@ public final class AttemptPlacement {
     return rows == null || KeyPlacement.isHost(name) || rows.isRelaxed(name);
   }
 
-  /** Records a container that arrived; does nothing for keys that are not ours. */
+  /** Records a container that arrived; does nothing for a key that is not managed. */
   public void granted(AskKey key, String node, long nowMillis, Consumer<PlacementEvent> grants) {
     if (isManaged(key)) {
       grants.accept(keys.get(key).granted(node, nowMillis, view));

@@ -11,7 +11,7 @@ public interface ClusterView {
   /** Returns {@link RemoteCause#NONE} if the host can get the key's containers, else why not. */
   RemoteCause trouble(AskKey key, String host);
 
-  /** Returns the rack the scheduler counts the host to. */
+  /** Returns the rack to which the scheduler assigns the host. */
   String rackOf(String host);
 
   /** Returns the guest on the HA partner of the guest's host; empty if there is none. */
@@ -20,7 +20,7 @@ public interface ClusterView {
   /** Returns every node that may run something; trouble is asked for separately. */
   Collection<String> nodes();
 
-  /** Returns nodes that include all that have, or a second ago had, room for the key's asks. */
+  /** Returns at least the nodes that had room for the key's asks a second ago. */
   default Collection<String> candidates(AskKey key) {
     return nodes();
   }

@@ -3,7 +3,7 @@ package org.vas.scheduler.policy;
 /** The distance of a granted container from its data. */
 public enum GrantLocality {
   LOCAL("local"),
-  /** On the rack, that is the HA pair, of the host that was asked for. */
+  /** The container is on the rack, that is the HA pair, of the host that was asked for. */
   PARTNER("partner"),
   REMOTE("remote");
 

@@ -1,15 +1,14 @@
 package org.vas.scheduler.policy;
 
 /**
- * How long the asks of one key have waited for one host, and what that allows.
+ * Measures how long the asks of one key have waited for one host, and tells where they may go.
  *
- * <p>Two clocks run. One counts since the host last ran a container of the key: a host that runs none
- * is full of other work, one that runs some gets round to the rest. The other counts the time in
- * which some other node stood idle, and nothing that runs here sets it back: a host may be at work
- * all the time and still have more asks than its share.
+ * <p>Two clocks run. One counts since the host last ran a container of the key: a host that runs
+ * none is full of other work, one that runs some gets round to the rest. The other counts the time
+ * in which some other node stood idle, and nothing that runs here sets it back: a host may be at
+ * work all the time and still have more asks than its share.
  *
- * <p>How long is enough, {@code PlacementConf} says: {@code vas.placement.node-wait} and {@code
- * partner-wait}.
+ * <p>{@code vas.placement.node-wait} and {@code partner-wait} say how long is enough.
  */
 final class HostWait {
   private static final long NEVER = Long.MIN_VALUE;
@@ -47,12 +46,12 @@ final class HostWait {
     return since == NEVER ? 0 : now - since;
   }
 
-  /** Adds milliseconds in which another node was idle while asks were outstanding here. */
+  /** Adds milliseconds in which another node was idle while asks for this host were outstanding. */
   void idled(long millis) {
     idled += since == NEVER ? 0 : millis;
   }
 
-  /** Starts the wait when something became outstanding; a running wait goes on. */
+  /** Starts the wait, as an ask is outstanding; a running wait goes on. */
   void begin(long now) {
     if (since == NEVER) {
       since = now;
@@ -73,7 +72,12 @@ final class HostWait {
     since = now;
   }
 
-  /** Moves to the stage that is due; returns whether it changed. */
+  /**
+   * Moves to the stage that is due; returns whether it changed.
+   *
+   * @param trouble why the host cannot get the key's containers; {@link RemoteCause#NONE} if it can
+   * @param partnerUsable whether its HA partner can get them
+   */
   boolean advance(long now, RemoteCause trouble, boolean partnerUsable, WaitLimits limits) {
     WaitStage before = stage;
     stage = next(now, trouble, partnerUsable, limits);

@@ -3,10 +3,11 @@ package org.vas.scheduler.policy;
 import java.util.function.Predicate;
 
 /**
- * How long nodes without asks of their own stood idle while a key's asks waited for others.
+ * Measures how long nodes without asks of their own stood idle while a key's asks waited for
+ * others.
  *
- * <p>The time from one look to the next counts if some node was idle at both, whichever: where nodes
- * take turns, no single one need be idle for long.
+ * <p>The time from one look to the next counts if some node was idle at both, the same or another:
+ * where nodes take turns, no single one need be idle for long.
  */
 final class IdleTime {
   private final AskKey key;
@@ -20,7 +21,11 @@ final class IdleTime {
     this.key = key;
   }
 
-  /** Returns the idle time since the last look. Milliseconds. */
+  /**
+   * Returns the milliseconds since the last look, if a node was idle then and is now; else 0.
+   *
+   * @param hasOwnAsks tells whether asks of the key name a node
+   */
   long until(long now, ClusterView view, Predicate<String> hasOwnAsks) {
     boolean wasIdle = idle != null;
     long passed = now - seen;

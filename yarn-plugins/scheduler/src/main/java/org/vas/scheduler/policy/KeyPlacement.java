@@ -7,10 +7,11 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The asks of one key: which of its rack and ANY rows are strict right now.
+ * Decides which rack and ANY rows of one key are strict right now, and so wait for their hosts.
  *
  * <p>A row is strict as long as a host it covers is worth waiting for. Rows that cover no host of
- * the site are never strict, and neither is ANY while more is asked for than names a host.
+ * the site are never strict, and neither is ANY while the key asks for more containers than its
+ * host rows do.
  */
 final class KeyPlacement {
   static final String ANY = "*";
@@ -41,7 +42,9 @@ final class KeyPlacement {
     return !name.equals(ANY) && !name.startsWith("/");
   }
 
-  /** The application places these asks itself: nothing of this key is ever rewritten. */
+  /**
+   * Notes that the application places these asks itself: no row of this key is rewritten any more.
+   */
   void leaveUntouched() {
     untouched = true;
   }
@@ -67,7 +70,7 @@ final class KeyPlacement {
   }
 
   /**
-   * Returns whether the rows are ours to relax. Stays true when the application takes its host rows
+   * Returns whether this policy sets the rows. Stays true when the application takes its host rows
    * back, so that ANY is opened again.
    */
   boolean isManaged() {
@@ -166,7 +169,7 @@ final class KeyPlacement {
     return PlacementEvent.stage(key, wait.host(), wait.stage(), wait.waited(now), wait.cause());
   }
 
-  /** Records a container, counting down what the scheduler counted down for it. */
+  /** Records a granted container in the rows that the scheduler has counted down for it. */
   PlacementEvent granted(String node, long now, ClusterView view) {
     work++;
     String rack = view.rackOf(node);

@@ -47,7 +47,10 @@ final class SimApp {
     return splitsLeft;
   }
 
-  /** Sends what changed through the policy to the scheduler, and sets the other rows right. */
+  /**
+   * Sends the changed rows through the policy to the scheduler, and sets each row strict or
+   * relaxed.
+   */
   void heartbeat(long now) {
     policy.observe(Map.of(MAPS, scheduler.counts()));
     changed.forEach((name, count) -> policy.ask(MAPS, name, count));
@@ -58,7 +61,10 @@ final class SimApp {
         scheduler.relax(name, policy.isRelaxed(MAPS, name)));
   }
 
-  /** Takes a container the scheduler granted; empty when there is nothing left to run in it. */
+  /**
+   * Takes a container that the scheduler granted; returns its locality, empty when no split is
+   * left.
+   */
   Optional<GrantLocality> received(String node, long now) {
     policy.granted(MAPS, node, now, event -> { });
     return nearestTo(node).map(host -> {

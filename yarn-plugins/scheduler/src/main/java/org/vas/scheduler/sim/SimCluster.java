@@ -11,7 +11,9 @@ import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.ClusterView;
 import org.vas.scheduler.policy.RemoteCause;
 
-/** Nodes {@code vm0}, {@code vm1}, ...; every two of them are an HA pair and so a rack. */
+/**
+ * A cluster of nodes {@code vm0}, {@code vm1}, ...; every two of them are an HA pair and so a rack.
+ */
 final class SimCluster implements ClusterView {
   private final List<String> nodes;
   private final Map<String, Integer> index = new HashMap<>();
@@ -40,7 +42,7 @@ final class SimCluster implements ClusterView {
     return index.get(node);
   }
 
-  /** Gives the node a trouble; {@link RemoteCause#NONE} takes it away. */
+  /** Sets why a node gets no containers; {@link RemoteCause#NONE} lets it get them again. */
   void trouble(String node, RemoteCause cause) {
     troubles.put(node, cause);
   }

@@ -18,8 +18,9 @@ final class SimOptions {
   SimOptions() {}
 
   /**
-   * Reads the words of a command line. Throws IllegalArgumentException with one line for an unknown
-   * one.
+   * Returns the options that the words of a command line name.
+   *
+   * @throws IllegalArgumentException with one line, if a word is unknown or its value not possible
    */
   static SimOptions parse(List<String> args) {
     SimOptions options = new SimOptions();

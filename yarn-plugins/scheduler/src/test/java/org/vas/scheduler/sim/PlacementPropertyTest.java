@@ -24,15 +24,15 @@ import org.vas.scheduler.policy.RemoteCause;
 import org.vas.scheduler.policy.WaitLimits;
 
 /**
- * Whatever happens, in whatever order: an ask is held for its host only while that host is worth
- * waiting for, and never longer than the two waits while it runs nothing of the job or beside an idle
- * node.
+ * An ask is held for its host only while that host is worth waiting for, and never longer than the
+ * two waits while it runs nothing of the job or beside an idle node: whatever happens, in whatever
+ * order.
  */
 class PlacementPropertyTest {
   private static final int NODES = 6;
   private static final WaitLimits WAITS = new WaitLimits(10_000, 5_000);
 
-  /** One step of history: what, which node, and how much of it. */
+  /** One step of a history: what happens, to which node, and how much of it. */
   static final class Step {
     enum Kind { ASK, ASK_ANYWHERE, TAKE_BACK, GRANT, PASS, DIE, DECOMMISSION, REVIVE, BLACKLIST,
       FORGIVE, PREEMPTED, RUN, END }
