@@ -85,7 +85,7 @@ def version_of(data: bytes) -> int:
         raise Damaged(f"cut short: {len(data)} bytes")
     magic = int.from_bytes(data[:4], "big")
     if magic != _MAGIC:
-        raise Damaged(f"no manifest: starts with {magic:#x}")
+        raise Damaged(f"not a manifest: starts with {magic:#x}")
     return data[4]
 
 

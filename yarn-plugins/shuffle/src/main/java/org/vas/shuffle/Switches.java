@@ -22,28 +22,28 @@ public final class Switches {
   private Switches() {}
 
   /**
-   * For a map task: whether its job's reducers read our map output.
+   * Checks, for a map task, that its job's reducers read what LustreCollector writes.
    *
-   * @throws IOException that names the key and its value
+   * @throws IOException that names the key and its value, if they do not
    */
   public static void checkConsumer(Configuration job) throws IOException {
     check(job, MRConfig.SHUFFLE_CONSUMER_PLUGIN, CONSUMER);
   }
 
   /**
-   * For a reduce task: whether all map output of its job is ours.
+   * Checks, for a reduce task, that LustreCollector writes all map output of its job.
    *
-   * @throws IOException that names the key and its value
+   * @throws IOException that names the key and its value, if it does not
    */
   public static void checkCollector(Configuration job) throws IOException {
     check(job, JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, COLLECTOR);
   }
 
   /**
-   * For a reduce task that reads map output on the nodes' disks: whether a collector of stock's layout
-   * writes it.
+   * Checks, for a reduce task that reads map output on the nodes' disks, that a collector of
+   * stock's layout writes it.
    *
-   * @throws IOException that names the key and its value
+   * @throws IOException that names the key and its value, if none does
    */
   public static void checkStockLayout(Configuration job) throws IOException {
     String value = job.getTrimmed(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, STOCK_COLLECTOR);
@@ -55,9 +55,10 @@ public final class Switches {
   }
 
   /**
-   * For a map task that writes stock's layout to the node's disks: whether its job's reducers read it.
+   * Checks, for a map task that writes stock's layout to the node's disks, that its job's reducers
+   * read that.
    *
-   * @throws IOException that names the key and its value
+   * @throws IOException that names the key and its value, if they do not
    */
   public static void checkNodeConsumer(Configuration job) throws IOException {
     String value = job.getTrimmed(MRConfig.SHUFFLE_CONSUMER_PLUGIN, STOCK_CONSUMER);

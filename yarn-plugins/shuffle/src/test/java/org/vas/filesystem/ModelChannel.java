@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
-/** The open file of a guest: what it writes is in that guest's memory until it is forced. */
+/**
+ * The open file of a guest: bytes that it writes are in that guest's memory until they are forced.
+ */
 final class ModelChannel extends AsynchronousFileChannel {
   private final Path file;
   private final AsynchronousFileChannel open;

@@ -15,7 +15,7 @@ import org.apache.hadoop.fs.FileSystem;
  * calls, and somebody else can do something before any of them.
  */
 public final class ModelGuest implements ClientCalls {
-  /** How a guest asks for a name that nothing has. */
+  /** The ways in which a guest asks for a name that nothing has. */
   public enum Rename {
     /** As Lustre answers: no flag of renameat2 is known. */
     REFUSES_FLAGS,
@@ -39,7 +39,7 @@ public final class ModelGuest implements ClientCalls {
     ModelFileSystem.register(name, this);
   }
 
-  /** What the work of a guest ends with when the guest dies: no code of it runs any more. */
+  /** Thrown to the work of a guest when the guest dies: no code of it runs any more. */
   public static final class Died extends Error {
     private static final long serialVersionUID = 1L;
 

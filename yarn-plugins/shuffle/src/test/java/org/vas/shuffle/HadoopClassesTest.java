@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which classes are Hadoop's own. */
+/** Tells Hadoop's own classes from those of a job. */
 class HadoopClassesTest {
   @TempDir Path dir;
 

@@ -14,13 +14,14 @@ import javax.crypto.SecretKey;
 import org.apache.hadoop.mapred.JobID;
 
 /**
- * One connection to this node's daemon, with one request on its way, whose answer is read as it comes.
- * Of one thread.
+ * A connection to this node's daemon. It has one request on its way at most, whose answer is read
+ * as it comes. Used by one thread.
  */
 final class DaemonConnection implements Closeable {
-  /** The largest piece of a segment in one answer, and the largest that comes with a look. */
+  /** The largest piece of a segment in one answer, in bytes. */
   static final int LARGEST_READ = 1 << 20;
 
+  /** The largest segment whose bytes come with a look, in bytes. */
   static final int LARGEST_HELD = 128 << 10;
   static final byte LOOK = 3;
   static final byte READ = 4;
@@ -47,10 +48,13 @@ final class DaemonConnection implements Closeable {
   private ByteBuffer following;
 
   /**
-   * Greets the daemon, and proves a job to it; waits for its words, which need no other node. The
-   * channel is closed if that fails.
+   * Makes a connection: greets the daemon, and proves to it that this task knows the job's secret.
+   * Waits for the daemon's answers, for which it needs no other node. The channel is closed if that
+   * fails.
    *
    * @throws RefusedException if the daemon does not know the job, its secret or this user
+   * @throws IOException if the daemon is of another version, or cannot prove that it knows the
+   *     secret
    */
   DaemonConnection(SocketChannel channel, JobID job, SecretKey secret) throws IOException {
     this.channel = channel;
@@ -101,12 +105,12 @@ final class DaemonConnection implements Closeable {
     return bytes.flip();
   }
 
-  /** Has the selector tell when the daemon says something to the one that is attached. */
+  /** Registers the channel with a selector, which then tells when there is something to read. */
   SelectionKey register(Selector selector) throws IOException {
     return channel.register(selector, SelectionKey.OP_READ);
   }
 
-  /** Sends a request; the one before must have its answer. */
+  /** Sends a request; the answer to the one before must be complete. */
   void ask(DaemonRequest asked) throws IOException {
     request = asked;
     write(message(asked.kind(), asked.body(job)));
@@ -152,7 +156,7 @@ final class DaemonConnection implements Closeable {
     byte kind = header.get(KIND);
     ByteBuffer answer = body.flip();
     if (request == null) {
-      throw new IOException("an answer of the daemon to nothing");
+      throw new IOException("an answer of the daemon to no request");
     }
     if (kind == REFUSED && answer.hasRemaining()) {
       restart();
@@ -180,7 +184,7 @@ final class DaemonConnection implements Closeable {
   private int checkedLength() throws IOException {
     int length = header.getInt(0);
     if (length < 0 || length > LARGEST_ANSWER || header.getLong(KIND + 2) != id) {
-      throw new IOException("an answer of the daemon that is none");
+      throw new IOException("an answer of the daemon with an impossible length or request number");
     }
     return length;
   }
@@ -211,7 +215,7 @@ final class DaemonConnection implements Closeable {
   private void write(ByteBuffer bytes) throws IOException {
     channel.write(bytes);
     if (bytes.hasRemaining()) {
-      throw new IOException("the daemon takes no request");
+      throw new IOException("the daemon does not read a request");
     }
   }
 

@@ -23,9 +23,10 @@ import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.SegmentFile;
 
 /**
- * All requests of one task to its node's daemon, and its reads of local files, by one thread: a few
- * requests are on their way at a time, and no node gets all of them. What may pass, as a daemon that is
- * being restarted, is asked again until the job's patience ends.
+ * Makes all requests of one task to its node's daemon, and its reads of local files, in one thread.
+ * A few requests are on their way at a time, and no node gets all of them. A request that fails for
+ * a reason which may pass, as a daemon that is being restarted, is made again until the job's
+ * patience ends.
  */
 public final class DaemonReads implements SegmentReads {
   /** Requests that are on their way at most, each on a connection of its own. */
@@ -78,9 +79,11 @@ public final class DaemonReads implements SegmentReads {
   /**
    * Asks for sizes and checksums of a segment, and returns at once.
    *
+   * @param machine the map's node, whose queue the request joins
    * @param mayHold whether the bytes of a small segment may come along
    * @param verify whether the map's node is to check IFile's own checksum; not where the segment is
    *     encrypted
+   * @param done takes the answer
    */
   public void look(SegmentAddress at, String machine, boolean mayHold, boolean verify, Looked done) {
     int hold = mayHold ? DaemonConnection.LARGEST_HELD : 0;
@@ -146,17 +149,17 @@ public final class DaemonReads implements SegmentReads {
     running.remove(asking);
   }
 
-  /** Notes what was met that nobody waits for. */
+  /** Notes an error that no request can be told; {@link #check} throws it. */
   void failed(Throwable cause) {
     failure.compareAndSet(null, cause);
   }
 
-  /** Adds a request again. */
+  /** Adds a request to the queue of its server again. */
   void again(Asking asking) {
     queues.add(asking.server, asking);
   }
 
-  /** Returns the milliseconds to wait before this is asked again; -1 if it is not. */
+  /** Returns the milliseconds to wait before a failed request is made again; -1 if it is not. */
   long pause(Asking asking, IOException cause) {
     boolean passes = !(cause instanceof RefusedException)
         || ((RefusedException) cause).refusal().mayPass();
@@ -184,7 +187,7 @@ public final class DaemonReads implements SegmentReads {
       this.local = local;
     }
 
-    /** Returns whether this is asked for the first time. */
+    /** Returns whether the request has not been made yet. */
     boolean isNew() {
       return tries == 0;
     }
@@ -195,7 +198,7 @@ public final class DaemonReads implements SegmentReads {
       }
     }
 
-    /** Forgets the tries: what is asked next is another piece. */
+    /** Forgets the tries, because the next request is for another piece. */
     void succeeded() {
       tries = 0;
     }
@@ -208,7 +211,7 @@ public final class DaemonReads implements SegmentReads {
       return Math.max(0, TimeUnit.NANOSECONDS.toMillis(dueNanos - System.nanoTime() + 999_999));
     }
 
-    /** Reads a local file. */
+    /** Reads the local file into the buffer that waits for it. */
     void readLocal() {
       int length = 0;
       Throwable cause = null;

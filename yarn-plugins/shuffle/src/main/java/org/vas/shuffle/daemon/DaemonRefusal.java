@@ -16,9 +16,12 @@ public enum DaemonRefusal {
   UNREACHABLE(5),
   /** More was asked than the protocol allows. */
   TOO_MUCH(6),
-  /** This node itself is in trouble: its network, or what its daemon has. */
+  /** This node itself is in trouble: its network, or its daemon. */
   HERE(7),
-  /** The job or its user has its share of what a daemon has; a moment later there may be more. */
+  /**
+   * The job or its user has its whole share of the daemon's resources; a moment later there may be
+   * more.
+   */
   BUSY(8);
 
   private final int number;
@@ -27,7 +30,11 @@ public enum DaemonRefusal {
     this.number = number;
   }
 
-  /** Returns the refusal of this number; throws IOException for a number that is none. */
+  /**
+   * Returns the refusal of this number.
+   *
+   * @throws IOException if no refusal has the number
+   */
   static DaemonRefusal of(int number) throws IOException {
     for (DaemonRefusal each : values()) {
       if (each.number == number) {

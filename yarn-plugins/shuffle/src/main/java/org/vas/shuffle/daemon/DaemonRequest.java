@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.hadoop.mapred.JobID;
 
-/** A request about one segment, from the moment it may be asked until its answer is told. */
+/** A request about one segment, from its first sending until its answer is handed over. */
 abstract class DaemonRequest {
   private final SegmentAddress at;
 
@@ -20,7 +20,7 @@ abstract class DaemonRequest {
     return at.request(job, words());
   }
 
-  /** Returns the error for an answer that is none. */
+  /** Returns the error for an answer that does not fit the request. */
   final IOException doesNotAddUp() {
     return new IOException(at + ": the daemon's answer does not add up");
   }
@@ -34,12 +34,13 @@ abstract class DaemonRequest {
   /** Returns the kind of the message that answers it. */
   abstract byte answerKind();
 
-  /** Returns what is asked of the segment. */
+  /** Returns the words of the message that say what is asked of the segment. */
   abstract byte[] words();
 
   /**
-   * Takes the answer's body. Returns where the bytes that follow it go; null if none follow.
+   * Takes the answer's body.
    *
+   * @return where the bytes that follow the body go; null if none follow
    * @throws IOException if it does not answer this request
    */
   abstract ByteBuffer answered(ByteBuffer body) throws IOException;

@@ -38,7 +38,7 @@ public final class LookedSegment {
     return held;
   }
 
-  /** Returns whether the bytes that came are what their checksums say. */
+  /** Returns whether the bytes that came with the look match their checksums. */
   public boolean isHeldRight() {
     CRC32C crc = new CRC32C();
     for (int at = 0; at < held.length; at += Segment.CHECKSUM_BYTES) {

@@ -9,7 +9,10 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.mapred.JobID;
 
-/** Proofs of both ends of one connection that they know a job's shuffle secret. */
+/**
+ * Makes and checks the proofs by which both ends of a connection show that they know a job's
+ * shuffle secret.
+ */
 final class Proofs {
   static final int BYTES = 32;
   static final int NONCE_BYTES = 32;
@@ -55,7 +58,9 @@ final class Proofs {
     }
   }
 
-  /** Returns a job as messages name it: start of the ResourceManager, and number. */
+  /**
+   * Returns a job as messages name it: the start time of the ResourceManager, and the job's number.
+   */
   static byte[] jobBytes(JobID job) {
     return ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
         .putLong(Long.parseLong(job.getJtIdentifier())).putInt(job.getId()).array();

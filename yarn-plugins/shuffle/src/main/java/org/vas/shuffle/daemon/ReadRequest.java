@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.vas.shuffle.merge.SegmentReads;
 
-/** Asks for the next bytes of a segment, in pieces that a daemon sends at most. */
+/** Asks for the next bytes of a segment, in pieces no larger than a daemon sends at once. */
 final class ReadRequest extends DaemonRequest {
   private final SegmentReads.Fill fill;
   private long offset;

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TaskAttemptID;
 
-/** A partition of a map attempt's output on the node where it ran. Also the path of its segment. */
+/** The address of a segment: a partition of a map attempt's output, and the node where that ran. */
 public final class SegmentAddress {
   /** The scheme of the paths. */
   static final String SCHEME = "vas-node";
@@ -34,7 +34,11 @@ public final class SegmentAddress {
     return new Path(SCHEME, null, "/" + host + "/" + map + "/" + partition);
   }
 
-  /** Reads a path back; throws IllegalArgumentException if it is of another kind. */
+  /**
+   * Returns the address for which a path stands.
+   *
+   * @throws IllegalArgumentException if the path is of another kind
+   */
   static SegmentAddress of(Path path) {
     String[] names = path.toUri().getPath().split("/", -1);
     if (names.length != 4) {
@@ -46,7 +50,8 @@ public final class SegmentAddress {
 
   /**
    * Returns the body of a request for this segment.
-   * @param what is asked of it, as the kind of the request has it
+   *
+   * @param what {@link DaemonRequest#words} of the request
    * @throws IOException if it is not known where the map ran
    */
   byte[] request(JobID job, byte[] what) throws IOException {

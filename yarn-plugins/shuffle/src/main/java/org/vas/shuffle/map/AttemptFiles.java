@@ -43,7 +43,11 @@ class AttemptFiles {
     }
   }
 
-  /** Returns how the files are laid out. */
+  /**
+   * Returns how the files are laid out.
+   *
+   * @throws IOException if the configured layout is not one of those that exist
+   */
   MofPolicy policy(JobConf job) throws IOException {
     return MofPolicy.of(job);
   }

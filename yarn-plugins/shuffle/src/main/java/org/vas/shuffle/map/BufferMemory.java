@@ -1,6 +1,6 @@
 package org.vas.shuffle.map;
 
-/** The memory of one collector, in bytes. */
+/** Counts the memory of one collector, in bytes. */
 final class BufferMemory {
   private final long limit;
   private long used;
@@ -9,7 +9,7 @@ final class BufferMemory {
     this.limit = limit;
   }
 
-  /** Takes these bytes if they are free. */
+  /** Takes these bytes if they are free; returns whether it did. */
   boolean take(long bytes) {
     if (bytes > free()) {
       return false;
@@ -18,7 +18,7 @@ final class BufferMemory {
     return true;
   }
 
-  /** Takes these bytes for one record that is larger than the limit. */
+  /** Takes these bytes beyond the limit, for one record that is larger. */
   void takeOver(long bytes) {
     used += bytes;
   }

@@ -29,7 +29,10 @@ final class CollectorRules {
 
   private CollectorRules() {}
 
-  /** Returns why the task writes stock's map output, which its reducer reads; null if not. */
+  /**
+   * Returns why the task writes stock's map output, which its reducer reads; null if it writes
+   * VAS's.
+   */
   static String whyStock(JobConf job) {
     if (!ShuffleConf.ENABLED.get(job)) {
       return ShuffleConf.ENABLED.name() + " is false";
@@ -49,11 +52,13 @@ final class CollectorRules {
   }
 
   /**
-   * Refuses what would end in wrong or mixed map outputs. Of a job that is switched off all
-   * outputs are stock's.
+   * Throws if a job's configuration would end in wrong or mixed map outputs. In a job that {@code
+   * vas.shuffle.enabled} switches off all outputs are stock's, so only retired keys are refused.
    *
    * @throws ServiceConfigurationError for a list of collectors: an exception would make MapTask try
    *     the next one, whose output no reducer of this job could read
+   * @throws IOException that names the key, if the reducers read other output or are too many
+   * @throws IllegalArgumentException that names a retired key
    */
   static void check(JobConf job, Class<?> collector, ConsumerCheck consumer) throws IOException {
     ConfKey.refuseRetired(job, ShuffleConf.class);

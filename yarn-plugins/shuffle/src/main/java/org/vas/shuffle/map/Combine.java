@@ -15,7 +15,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.vas.shuffle.mof.VInts;
 
-/** The job's combiner, run as stock Hadoop runs it, on the sorted records of one partition. */
+/** Runs the job's combiner as stock Hadoop does, on the sorted records of one partition. */
 final class Combine<K, V> {
   private final CombinerRunner<K, V> runner;
   private final CombineOutputCollector<K, V> collector;
@@ -29,7 +29,7 @@ final class Combine<K, V> {
     collector.setWriter(writer);
   }
 
-  /** Returns the combiner of the job, or null. */
+  /** Returns the combiner of the job; null if it has none. */
   static <K, V> Combine<K, V> of(JobConf job, TaskAttemptID attempt, TaskReporter reporter)
       throws IOException, ClassNotFoundException {
     CombinerRunner<K, V> runner = CombinerRunner.create(job, attempt,

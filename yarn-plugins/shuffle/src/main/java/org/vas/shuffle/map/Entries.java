@@ -5,7 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The order of a buffer's records: for each one two longs, its prefix and its place.
+ * Holds the entries by which a buffer's records are sorted: for each record two longs, the prefix
+ * of its key and its place.
  *
  * <p>A place is partition (20 bits), block (13 bits) and offset in the block (31 bits). Entries are
  * taken in pages, and brought into one array when the buffer is full; the memory for that array and
@@ -51,7 +52,8 @@ final class Entries {
   }
 
   /**
-   * Returns whether there is room for one more, after taking a page if need be; false: no memory.
+   * Makes room for one more entry, with another page if need be; returns false if there is no
+   * memory.
    */
   boolean makeRoom() {
     if (used < page.length) {

@@ -8,9 +8,9 @@ import org.vas.shuffle.order.KeyOrder;
  * Sorts entries (pairs of prefix and place) by their keys; stable.
  *
  * <p>Radix sort, least byte first, over the highest bytes in which the prefixes differ: as many as
- * can tell that many entries apart. What these bytes leave together is sorted in the same way by
- * what is left, then by the prefixes of what the keys have behind what they share, and at last by
- * the keys themselves. Prefixes are not what they were afterwards.
+ * can tell that many entries apart. Entries that are equal in these bytes are sorted in the same
+ * way by the rest of their prefixes, then by the prefixes of what their keys have behind the bytes
+ * that they share, and at last by the keys themselves. Sorting changes the prefixes of entries.
  */
 final class EntrySorter {
   private static final int SMALL = 24;
@@ -30,7 +30,7 @@ final class EntrySorter {
     this.progress = progress;
   }
 
-  /** Sorts entries[from, to); numbers are of entries, each two longs. */
+  /** Sorts entries[from, to); both numbers count entries, each of two longs. */
   void sort(long[] entries, int from, int to) {
     if (to - from > SMALL && scratch.length < 2 * (to - from)) {
       scratch = null;

@@ -3,8 +3,8 @@ package org.vas.shuffle.map;
 import org.vas.shuffle.mof.VInts;
 
 /**
- * The heads (both lengths) of some records of a full buffer, looked at before the first record is
- * used: the processor fetches what is far apart in memory at once then, and not one after the other,
+ * Reads the heads (both lengths) of some records of a full buffer before the first record is used:
+ * the processor then fetches what is far apart in memory at once, and not one after the other,
  * which is most of the time that reading sorted records takes.
  */
 final class Heads {
@@ -20,7 +20,9 @@ final class Heads {
     this.records = records;
   }
 
-  /** Reads the heads of entries[from, to), or of the first ones of them; returns how many. */
+  /**
+   * Reads the heads of entries[from, to), or of the first {@link #AT_ONCE}; returns of how many.
+   */
   int read(long[] entries, int from, int to) {
     int count = Math.min(AT_ONCE, to - from);
     for (int i = 0; i < count; i++) {
@@ -35,22 +37,22 @@ final class Heads {
     return count;
   }
 
-  /** Returns the offset in its block of the key of the i-th of them. */
+  /** Returns the offset in its block of the i-th record's key. */
   int key(int i) {
     return keys[i];
   }
 
-  /** Returns the number of bytes of its key. */
+  /** Returns the number of bytes of the i-th record's key. */
   int keyLength(int i) {
     return keyLengths[i];
   }
 
-  /** Returns the number of bytes of its value, which stands right behind the key. */
+  /** Returns the number of bytes of the i-th record's value, which stands right behind the key. */
   int valueLength(int i) {
     return valueLengths[i];
   }
 
-  /** Returns the offset behind its value. */
+  /** Returns the offset in its block behind the i-th record's value. */
   int end(int i) {
     return keys[i] + keyLengths[i] + valueLengths[i];
   }

@@ -5,8 +5,8 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 
 /**
- * Counts the records and bytes that each partition must hold, where they come from: the mapper,
- * or the combiner in its place. Bytes are those of records as IFile stores them.
+ * Counts the records and bytes that each partition must hold, as they come from the mapper, or from
+ * the combiner in its place. Bytes are those of records as IFile stores them.
  */
 class Ledger {
   private static final int END_MARKER = 2;

@@ -6,9 +6,10 @@ import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.SegmentWriter;
 
 /**
- * Map output on the node's own disks, in stock's files: file.out, with one segment for each partition,
- * and file.out.index. Hadoop's shuffle service and {@code vas-shuffled} both serve them. For
- * {@code mapreduce.job.map.output.collector.class}; sorts and merges as {@link LustreCollector} does.
+ * Writes map output to the node's own disks, in stock's files: file.out, with one segment for each
+ * partition, and file.out.index. Hadoop's shuffle service and {@code vas-shuffled} both serve them.
+ * To be named in {@code mapreduce.job.map.output.collector.class}; sorts and merges as {@link
+ * LustreCollector} does.
  *
  * @param <K> key of the map output
  * @param <V> its value

@@ -40,7 +40,7 @@ final class LocalFiles extends AttemptFiles {
     return create(name);
   }
 
-  /** Returns where a file was made. */
+  /** Returns the path at which {@link #create} made a file. */
   @Override
   Path path(String name) {
     return paths.get(name);

@@ -26,8 +26,9 @@ import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleFiles;
 
 /**
- * Makes the one run of a map attempt its file.out: adds an empty segment for each empty partition, as
- * stock has, renames the file on its disk, and writes the index next to it, last of all.
+ * Publishes map output on the node's disk: makes the one run of a map attempt its file.out, adds an
+ * empty segment for each empty partition, as stock has, renames the file on its disk, and writes
+ * the index next to it, last of all.
  */
 final class LocalPlace implements OutputPlace {
   private static final Logger LOG = LoggerFactory.getLogger(LocalPlace.class);
@@ -92,7 +93,7 @@ final class LocalPlace implements OutputPlace {
   /** Returns the file of the one run; makes one where the map emitted nothing. */
   private String file(List<MofFile> written) throws IOException {
     if (written.size() > 1) {
-      throw new IOException(written.size() + " files are left of the runs, where one was to be");
+      throw new IOException(written.size() + " files are left of the runs instead of one");
     }
     if (!written.isEmpty()) {
       return written.get(0).name();

@@ -6,7 +6,8 @@ import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.SegmentWriter;
 
 /**
- * Map output on Lustre: the class to name in {@code mapreduce.job.map.output.collector.class}.
+ * Writes map output to Lustre; the class to name in
+ * {@code mapreduce.job.map.output.collector.class}.
  *
  * <p>Jobs in uber mode and those of the local runner get stock's collector, because their reducers
  * read map outputs from local disk. So do jobs that {@code vas.shuffle.enabled} switches off.

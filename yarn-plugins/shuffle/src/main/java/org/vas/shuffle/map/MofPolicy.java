@@ -75,7 +75,7 @@ final class MofPolicy {
         return !areFilesWorthIt(job);
       default:
         throw new IOException(ShuffleConf.LAYOUT.name() + ": '" + layout
-            + "' is none; use packed, per-reducer or auto");
+            + "' is not a layout; use packed, per-reducer or auto");
     }
   }
 

@@ -8,7 +8,10 @@ import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** The MOFs of one generation: runs are appended to them until they are closed. */
+/**
+ * The MOFs of one generation: runs are appended to a set until it is closed, and what a merge of
+ * runs writes goes to a new one.
+ */
 final class MofSet implements Closeable {
   /** From so many units of alignment on, segments are aligned: the gaps stay below 4 %. */
   private static final long WORTH_ALIGNING = 16;
@@ -27,7 +30,11 @@ final class MofSet implements Closeable {
     this.generation = generation;
   }
 
-  /** Returns the MOF of a partition, where its next segment goes. */
+  /**
+   * Returns the MOF of a partition, at the place where its next segment goes.
+   *
+   * @param expectedBytes about how many bytes that segment will have
+   */
   MofOutput of(int partition, long expectedBytes) throws IOException {
     String name = name(partition);
     if (open != null && !policy.isPacked()) {

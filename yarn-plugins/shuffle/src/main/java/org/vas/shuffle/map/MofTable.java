@@ -8,7 +8,10 @@ import java.util.stream.Collectors;
 import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.Segment;
 
-/** All MOFs that an attempt has made, each with a place of its own; deleted ones leave theirs. */
+/**
+ * The MOFs that an attempt has made, each by a place of its own; the place of a deleted one stays
+ * empty.
+ */
 final class MofTable {
   private final List<MofFile> files = new ArrayList<>();
 
@@ -17,7 +20,10 @@ final class MofTable {
     return files.size();
   }
 
-  /** Says what is known of the file at this place, which is the next one or known. */
+  /**
+   * Sets the description of the file at a place: the next new place, or that of a file in the
+   * table.
+   */
   void set(int index, MofFile file) {
     if (index == files.size()) {
       files.add(file);

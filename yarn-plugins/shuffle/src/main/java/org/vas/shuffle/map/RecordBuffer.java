@@ -83,7 +83,7 @@ final class RecordBuffer extends DataOutputStream {
     return length;
   }
 
-  /** Returns the complete records, until {@link #clear}. */
+  /** Returns the complete records; valid until {@link #clear}. */
   Records records() {
     return new Records(blocks);
   }

@@ -21,7 +21,7 @@ import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.order.KeyOrder;
 
-/** Merges neighbouring runs to one, as reducers merge segments; equal keys keep their order. */
+/** Merges neighbouring runs into one, as reducers merge segments; equal keys keep their order. */
 final class RunMerger implements AutoCloseable {
   private static final Comparator<Segment> ORDER =
       Comparator.comparingInt(Segment::partition).thenComparingInt(Segment::run);
@@ -60,9 +60,9 @@ final class RunMerger implements AutoCloseable {
   }
 
   /**
-   * Appends the records of the runs, whose MOFs are closed.
+   * Merges runs, whose MOFs are closed, and appends their records to {@code out}.
    *
-   * @param combine null if it is not to run
+   * @param combine null if the combiner is not to run
    */
   void merge(List<SortedRun> runs, Combine<?, ?> combine, Ledger ledger, RunOutput out)
       throws IOException {

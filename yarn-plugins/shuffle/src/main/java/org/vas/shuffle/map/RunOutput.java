@@ -6,7 +6,7 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentWriter;
 
-/** One run on its way to disk: partitions in order, and a segment for each that has records. */
+/** Writes one run to disk: partitions in order, and a segment for each that has records. */
 final class RunOutput {
   private final SegmentWriter writer;
   private final MofSet mofs;
@@ -27,13 +27,13 @@ final class RunOutput {
     this.expectedBytes = expectedBytes;
   }
 
-  /** Ends the segment before, and starts that of a partition. */
+  /** Ends the segment before, and starts that of partition {@code next}. */
   void start(int next) throws IOException {
     finish();
     partition = next;
   }
 
-  /** Adds a record as IFile has it. */
+  /** Adds a record in IFile's form: two lengths, then key and value. */
   void append(byte[] record, int from, int length) throws IOException {
     open();
     writer.append(record, from, length);
@@ -45,7 +45,7 @@ final class RunOutput {
     writer.append(key, keyFrom, keyLength, value, valueFrom, valueLength);
   }
 
-  /** Ends the run, and returns what was written of it, by partition. */
+  /** Ends the run, and returns its segments by partition. */
   List<Segment> end() throws IOException {
     finish();
     return segments;

@@ -18,7 +18,7 @@ import org.vas.shuffle.order.KeyOrder;
 
 /**
  * The runs of one map attempt: written one after another, and merged at the end if they are more
- * than reducers are to meet. Merged are always the smallest neighbours, so that no byte is
+ * than reducers are to meet. The smallest neighbours are always merged first, so that no byte is
  * rewritten more often than a logarithm of the runs.
  */
 final class Runs implements Closeable {
@@ -45,7 +45,7 @@ final class Runs implements Closeable {
   private long spilledRecords;
 
   /**
-   * Starts without runs.
+   * Makes the runs of an attempt, none so far.
    *
    * @param combine null if the job has no combiner
    */
@@ -64,7 +64,10 @@ final class Runs implements Closeable {
     this.mofs = newMofs();
   }
 
-  /** Announces that the next run, if it is the first, is the whole output of so many bytes. */
+  /**
+   * Announces that the next run is the last and has so many bytes; if it is also the first, the
+   * files are laid out for that size.
+   */
   void expectLast(long bytes) {
     if (written == 0) {
       policy = policy.ofOutput(job, bytes);
@@ -142,7 +145,10 @@ final class Runs implements Closeable {
     return spilledRecords;
   }
 
-  /** Counts as stock does: all stored bytes, and an empty segment for each empty partition. */
+  /**
+   * Returns the bytes of the output as stock counts them: all stored bytes, and an empty segment
+   * for each empty partition.
+   */
   long materializedBytes() throws IOException {
     long stored = runs.stream().mapToLong(SortedRun::storedBytes).sum();
     long empty = partitions - runs.stream().flatMap(run -> run.segments().stream())

@@ -51,7 +51,7 @@ final class SortedRecords extends RawRecords {
     return records;
   }
 
-  /** Returns how many bytes were taken, as IFile stores them. */
+  /** Returns how many bytes the combiner has taken, as IFile stores them. */
   long bytes() {
     return bytes;
   }

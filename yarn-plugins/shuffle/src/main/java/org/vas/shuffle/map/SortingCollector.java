@@ -23,7 +23,7 @@ abstract class SortingCollector<K, V> implements MapOutputCollector<K, V> {
    */
   abstract void check(JobConf job) throws IOException;
 
-  /** Opens the output of the attempt. */
+  /** Opens the output of the attempt, which collects its records. */
   abstract MapOutput<K, V> open(Context context) throws IOException, ClassNotFoundException;
 
   @Override

@@ -36,7 +36,10 @@ final class TiedRecords {
         rightBlock, Records.keyOffset(rightBlock, rightOffset), VInts.get(rightBlock, rightOffset));
   }
 
-  /** Gives each of entries[from, to) the prefix of what its key has behind the shared bytes. */
+  /**
+   * Replaces the prefix of each of entries[from, to) by that of what its key has behind the shared
+   * bytes.
+   */
   void goBehind(int shared, long[] entries, int from, int to) {
     for (int start = from; start < to; ) {
       int count = heads.read(entries, start, to);
@@ -49,7 +52,7 @@ final class TiedRecords {
     }
   }
 
-  /** Sorts entries[from, to); numbers are of entries. The scratch has room for as many. */
+  /** Sorts entries[from, to); both numbers count entries. The scratch has room for as many. */
   void sort(long[] entries, int from, int to, long[] scratch) {
     if (to - from <= SMALL) {
       insert(entries, from, to);

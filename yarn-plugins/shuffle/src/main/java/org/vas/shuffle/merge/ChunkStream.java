@@ -13,7 +13,7 @@ public final class ChunkStream extends InputStream {
   private int limit;
   private boolean failed;
 
-  /** Streams what the chunks have from their next one on. */
+  /** Makes a stream of the chunks' bytes, from their next piece on. */
   public ChunkStream(Chunks chunks) {
     this.chunks = requireNonNull(chunks, "chunks");
   }
@@ -41,7 +41,9 @@ public final class ChunkStream extends InputStream {
     return count;
   }
 
-  /** Returns whether an error came from below, and not from who reads this. */
+  /**
+   * Returns whether an error came from the chunks, and not from the code that reads this stream.
+   */
   public boolean failed() {
     return failed;
   }

@@ -6,7 +6,7 @@ import org.apache.hadoop.io.compress.CompressionCodec;
 import org.vas.shuffle.HadoopClasses;
 import org.vas.shuffle.ShuffleConf;
 
-/** Bytes that one open stream of a codec takes, on the heap and off it. */
+/** Computes the bytes of memory that one open stream of a codec takes, on the heap and off it. */
 final class CodecMemory {
   private static final String HADOOPS = "org.apache.hadoop.io.compress.";
   // The decompressors of lz4 and snappy have two direct buffers, their streams one on the heap.

@@ -16,8 +16,8 @@ public class Conservation {
   }
 
   /**
-   * Returns the records and bytes that these segments must yield, by their manifests; only the bytes
-   * where a segment's records are not counted.
+   * Returns the check for these segments: the records and bytes that they must yield by their
+   * manifests, or the bytes alone where a segment's records are not counted.
    */
   public static Conservation of(List<SegmentFile> segments) {
     long records = 0;

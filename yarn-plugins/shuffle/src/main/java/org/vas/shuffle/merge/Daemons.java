@@ -6,7 +6,7 @@ import java.security.PrivilegedAction;
 import java.util.function.Consumer;
 import org.apache.hadoop.security.UserGroupInformation;
 
-/** Threads that end with the task, and act as the user who started them on any JDK. */
+/** Starts threads that end with the task, and act as the user who started them on any JDK. */
 public final class Daemons {
   private Daemons() {}
 

@@ -4,7 +4,7 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 
-/** The shares of a number of bytes for read buffers, codecs and batches. */
+/** Divides a number of bytes of memory among read buffers, codecs and batches. */
 public final class MemoryPlan {
   static final int BATCHES = 4;
   private static final int LARGEST_BATCH = 256 << 10;
@@ -23,9 +23,10 @@ public final class MemoryPlan {
 
   /**
    * Divides a number of bytes.
-   * @param budget bytes for all of it; less than two inputs need counts as what they need
+   *
+   * @param budget bytes for all of it; two inputs get what they need even if that is more
    * @param readBytes the size that one read should have
-   * @param decodeBytes for what each open segment needs besides its two buffers
+   * @param decodeBytes bytes that each open segment needs besides its two buffers
    */
   public MemoryPlan(long budget, long readBytes, long decodeBytes) {
     this.batchBytes =
@@ -49,7 +50,10 @@ public final class MemoryPlan {
     return new MemoryPlan(this, budget - writerBytes, describedBytes);
   }
 
-  /** Returns the plan less the memory of these descriptions, kept until the last is merged. */
+  /**
+   * Returns the plan less the memory of these segments' descriptions, which stay until the last is
+   * merged.
+   */
   public MemoryPlan besides(List<SegmentFile> segments) {
     return new MemoryPlan(this, forInputs, SegmentFile.memory(segments));
   }
@@ -70,7 +74,10 @@ public final class MemoryPlan {
     return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_FILES, fit));
   }
 
-  /** Returns the bytes of the largest buffer with which all fit: a multiple of 64 KiB. */
+  /**
+   * Returns the size in bytes of the largest read buffer with which all these segments fit: a
+   * multiple of 64 KiB.
+   */
   public int bufferBytes(List<SegmentFile> segments) {
     int size = readBytes;
     while (size > SMALLEST_BUFFER && need(segments, size) > forInputs) {

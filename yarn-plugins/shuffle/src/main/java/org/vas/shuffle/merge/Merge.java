@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
- * The records of several sorted inputs in one order, by a tree of losers. Keys that compare equal
- * come in the order of the inputs. The record stays valid until the next {@link #next}.
+ * Merges several sorted inputs into one order, by a tree of losers. Keys that compare equal come in
+ * the order of the inputs. A record stays valid until the next {@link #next}.
  */
 public final class Merge implements Closeable {
   private static final int NONE = -1;
@@ -66,7 +66,7 @@ public final class Merge implements Closeable {
     return record.keyLength;
   }
 
-  /** Returns the bytes of the value, which stands right after the key. */
+  /** Returns the number of bytes of the value, which stands right after the key. */
   public int valueLength() {
     return record.valueLength;
   }

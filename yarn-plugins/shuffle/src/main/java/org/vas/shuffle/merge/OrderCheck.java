@@ -5,12 +5,12 @@ import static java.util.Objects.requireNonNull;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
- * Sees whether records come in the order of the job's sort comparator, in the thread that hands them
+ * Checks that records come in the order of the job's sort comparator, in the thread that hands them
  * to reduce(). Whatever mixed them up, a job of wrong groups must not succeed.
  *
- * <p>Of orders that this project knows it compares prefixes, and in a batch what prefixes leave
- * open: that calls no code of the job. It calls a comparator of the job only if it was made with
- * one, and then for records in batches only. Not for several threads.
+ * <p>In an order that {@link KeyOrder} knows it compares prefixes, and in a batch also keys whose
+ * prefixes do not decide: that calls no code of the job. It calls a comparator of the job only if
+ * it was made with one, and then for records in batches only. Not for several threads.
  */
 public final class OrderCheck {
   // A longer key is not copied: of two large records one is in memory.

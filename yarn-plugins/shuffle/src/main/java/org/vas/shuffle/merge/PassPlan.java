@@ -4,9 +4,10 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * Chooses the neighbours to merge next while there are too many: of so many neighbours those with
- * the fewest bytes. They are neighbours so that equal keys keep the order of maps and runs. The
- * first step takes as few as leave full ones, so that no more is merged than has to be.
+ * Chooses which neighbours to merge next while there are too many items: those with the fewest
+ * bytes together. Only neighbours are merged, so that equal keys keep the order of maps and runs.
+ * The first step merges as few as let all later ones merge {@code fanIn}, so that no more is merged
+ * than has to be.
  */
 public final class PassPlan {
   private PassPlan() {}
@@ -14,6 +15,7 @@ public final class PassPlan {
   /**
    * Returns the items to merge into one next, as a view of the list.
    *
+   * @param bytes gives the size of an item
    * @param most how many may be left in the end; there are more than that
    * @param fanIn how many can be merged at once, at least 2
    */

@@ -22,8 +22,8 @@ import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleFiles;
 
 /**
- * Writes merged records as a segment of their own, compressed and encrypted as the job says. What it
- * wrote is removed at the end of the process at the latest: Hadoop closes a reduce attempt's merge
+ * Writes merged records as a segment of their own, compressed and encrypted as the job says. Its
+ * files are removed at the end of the process at the latest: Hadoop closes a reduce attempt's merge
  * after success only.
  */
 public final class PassWriter {
@@ -43,7 +43,7 @@ public final class PassWriter {
   private boolean ended;
   private int written;
 
-  /** Writes into the directory of this attempt alone, which the first pass makes. */
+  /** Makes a writer into the directory of this attempt alone, which the first pass makes. */
   public PassWriter(ShuffleFiles fs, Path directory, JobConf job, Progressable alive) {
     this.fs = requireNonNull(fs, "fs");
     this.directory = requireNonNull(directory, "directory");
@@ -52,12 +52,12 @@ public final class PassWriter {
     this.alive = requireNonNull(alive, "alive");
   }
 
-  /** Returns the number of bytes that writing takes. */
+  /** Returns the number of bytes of memory that writing takes. */
   long memory() {
     return memory;
   }
 
-  /** Writes all that the merge has; it is closed in any case. */
+  /** Writes all records of a merge to a new segment, and closes the merge in any case. */
   SegmentFile write(Merge merge, int partition) throws IOException {
     try (merge) {
       int run = written++;

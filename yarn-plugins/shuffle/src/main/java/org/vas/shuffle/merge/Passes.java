@@ -26,7 +26,7 @@ public final class Passes {
   /**
    * Makes the passes of one reduce attempt.
    *
-   * @param memory that all that are left have to fit into
+   * @param memory the plan into which all segments that are left must fit
    * @param budget bytes for a pass: reading, decoding and writing
    */
   public Passes(SegmentOpener opener, PassWriter writer, MemoryPlan memory, long budget,
@@ -39,7 +39,9 @@ public final class Passes {
     this.listener = requireNonNull(listener, "listener");
   }
 
-  /** Makes the segments few enough, in place: the same records in the same order. */
+  /**
+   * Merges segments of the list until all can be open at once: the same records in the same order.
+   */
   public void fit(List<SegmentFile> segments) throws IOException {
     if (memory.fits(segments)) {
       return;

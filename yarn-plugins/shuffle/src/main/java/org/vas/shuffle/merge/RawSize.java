@@ -2,9 +2,9 @@ package org.vas.shuffle.merge;
 
 import org.vas.shuffle.mof.VInts;
 
-/** How many bytes a record takes in an IFile before compression. */
+/** Computes how many bytes a record takes in an IFile before compression. */
 final class RawSize {
-  /** The two lengths of -1 at the end. */
+  /** Bytes of the end marker: two lengths of -1. */
   static final int END_MARKER = 2;
 
   private RawSize() {}

@@ -14,8 +14,8 @@ import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
 
 /**
- * The stored bytes of a segment, verified; while one buffer is used, a thread of the pool fills the
- * other. A segment has one read on its way at most.
+ * Reads the stored bytes of a segment ahead, and verifies them: while one buffer is used, a thread
+ * of the pool fills the other. A segment has one read on its way at most.
  */
 final class ReadAhead implements Chunks {
   private static final int BUFFERS = 2;

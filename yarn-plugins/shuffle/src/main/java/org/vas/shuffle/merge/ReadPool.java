@@ -14,8 +14,8 @@ import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.SegmentFile;
 
 /**
- * A pool of a few daemon threads that do blocking calls of a file system, with a queue for each
- * OST, and the watch over these calls: a call that hangs cannot be ended, but it can be seen.
+ * Makes blocking calls of a file system in a few daemon threads, with a queue for each OST, and
+ * watches over these calls: a call that hangs cannot be ended, but it can be seen.
  */
 public final class ReadPool implements SegmentReads {
   static final int THREADS = 4;
@@ -51,8 +51,8 @@ public final class ReadPool implements SegmentReads {
   }
 
   /**
-   * Runs calls in one of the threads, which must tell the watch before each call that may block.
-   * What they throw reaches those who {@link #check}.
+   * Runs {@code calls} in one of the threads; it must tell the watch before each call that may
+   * block. What it throws, {@link #check} throws.
    *
    * @param server whose queue the calls join: the OST, or whatever else may hang as one
    */

@@ -6,11 +6,13 @@ import java.io.IOException;
 import java.time.Duration;
 import org.apache.hadoop.fs.Path;
 
-/** How long each call that reads map output may take: {@code vas.shuffle.read-timeout}. */
+/**
+ * The longest time that a call which reads map output may take: {@code vas.shuffle.read-timeout}.
+ */
 public final class ReadTimeout {
   private final Duration limit;
 
-  /** Makes one of a limit. */
+  /** Makes a timeout of this length. */
   public ReadTimeout(Duration limit) {
     this.limit = requireNonNull(limit, "limit");
   }

@@ -8,10 +8,10 @@ import java.util.Arrays;
 import org.vas.shuffle.mof.Segment;
 
 /**
- * The records of one IFile stream, in order and in place: a record is copied only where it crosses
- * the border of two chunks. Its value stands right after its key. Of a large record that crosses,
- * {@link #next} reads the key; the value stays in the file until {@link #whole}, so that many
- * inputs that wait with such a record hold none of them.
+ * Reads the records of one IFile stream, in order and in place: a record is copied only where it
+ * crosses the border of two chunks. Its value stands right after its key. Of a large record that
+ * crosses, {@link #next} reads the key; the value stays in the file until {@link #whole}, so that
+ * many inputs that wait with such a record hold none of them.
  */
 public final class RecordCursor implements Closeable {
   // Two of the longest numbers that Hadoop writes.
@@ -39,10 +39,11 @@ public final class RecordCursor implements Closeable {
   boolean withoutValue;
 
   /**
-   * Stands before the first record of a stream, and closes the stream with this.
+   * Makes a cursor before the first record of a stream; {@link #close} closes the stream too.
    *
-   * @param records and rawBytes what there must be, end marker included; checked at the end; records
-   *     may be {@link Segment#UNCOUNTED}
+   * @param name names the stream in errors
+   * @param records the number that there must be, or {@link Segment#UNCOUNTED}; checked at the end
+   * @param rawBytes bytes that there must be, end marker included; checked at the end
    */
   public RecordCursor(String name, Chunks chunks, long records, long rawBytes) {
     this.name = requireNonNull(name, "name");
@@ -86,7 +87,10 @@ public final class RecordCursor implements Closeable {
     return true;
   }
 
-  /** Reads the value, if {@link #next} left it: before anything but the key is looked at. */
+  /**
+   * Reads the value if {@link #next} left it in the file; called before anything but the key is
+   * used.
+   */
   void whole() throws IOException {
     if (withoutValue) {
       byte[] record = Arrays.copyOf(data, keyLength + valueLength);

@@ -27,7 +27,7 @@ public final class SegmentOpener {
   private final Progressable alive;
 
   /**
-   * Opens segments by the reads of a pool, as a job's configuration stores them.
+   * Makes an opener of segments as a job's configuration stores them, which reads by a pool.
    *
    * @param codec null where nothing is compressed
    */

@@ -41,8 +41,10 @@ public interface SegmentReads extends Closeable {
   long tick();
 
   /**
-   * Throws an IOException if a call takes longer than it may, which it names, or if a thread met
-   * what it could not hand to anybody.
+   * Checks that no call hangs.
+   *
+   * @throws IOException that names a call which takes longer than it may, or an error that a thread
+   *     could hand to nobody
    */
   void check() throws IOException;
 

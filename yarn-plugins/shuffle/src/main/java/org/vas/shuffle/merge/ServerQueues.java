@@ -42,7 +42,7 @@ public final class ServerQueues<T> {
   /**
    * Makes queues without work.
    *
-   * @param threads that will take work, or pieces of it that are done at once
+   * @param threads the number of threads that will take work, or of pieces that are done at once
    */
   public ServerQueues(int threads) {
     this.threads = threads;
@@ -58,7 +58,7 @@ public final class ServerQueues<T> {
     notifyAll();
   }
 
-  /** Waits for work of the next server that has not its share of threads yet. */
+  /** Waits for work of the next server that does not have its share of threads yet. */
   synchronized Taken<T> take() throws InterruptedException {
     Taken<T> taken = poll();
     while (taken == null) {
@@ -68,7 +68,7 @@ public final class ServerQueues<T> {
     return taken;
   }
 
-  /** Gives back the share of work that was taken. */
+  /** Notes that taken work is done, which gives its server's share back. */
   public synchronized void done(Taken<T> taken) {
     taken.line.running--;
     notifyAll();
@@ -79,7 +79,7 @@ public final class ServerQueues<T> {
     turns.forEach(line -> line.waiting.clear());
   }
 
-  /** Takes work of the next server that has not its share yet; null if there is none. */
+  /** Takes work of the next server that does not have its share yet; null if there is none. */
   public synchronized Taken<T> poll() {
     for (int i = turns.size(); i > 0; i--) {
       Line<T> line = turns.poll();

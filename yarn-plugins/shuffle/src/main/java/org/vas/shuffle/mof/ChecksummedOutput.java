@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * The stored bytes of one segment on their way into a MOF: counted, with a checksum of each
+ * Writes the stored bytes of one segment into a MOF, counts them, and makes a checksum of each
  * {@link Segment#CHECKSUM_BYTES}.
  */
 final class ChecksummedOutput extends OutputStream {

@@ -17,7 +17,7 @@ final class IndexRecord {
   static final int SUMMARY = -1;
   /** Bytes before the first record: the magic number, the version, and three zeros. */
   static final int PREFIX = 8;
-  /** The segments that this reader knows: those of Hadoop's IFile. */
+  /** The kind of segments that this reader knows: those of Hadoop's IFile. */
   static final String KIND = "ifile";
 
   private static final int KIND_BYTES = 8;
@@ -53,12 +53,12 @@ final class IndexRecord {
     return record;
   }
 
-  /** Returns the place in the manifest of the record with this number. */
+  /** Returns the offset in the manifest of the record with this number. */
   static long place(int number) {
     return PREFIX + (number + 1L) * BYTES;
   }
 
-  /** Returns whether a whole record with a right checksum starts there. */
+  /** Returns whether a whole record with a right checksum starts at {@code from}. */
   static boolean isWhole(byte[] bytes, int from) {
     int body = BYTES - ManifestBytes.CHECKSUM;
     return bytes.length - from >= BYTES
@@ -66,7 +66,7 @@ final class IndexRecord {
   }
 
   /**
-   * Returns the record that starts there, which has to be the one of this number.
+   * Returns the record that starts at {@code from}, which must be the one of this number.
    *
    * @throws ManifestException that names the record and what is wrong with it
    */
@@ -111,12 +111,14 @@ final class IndexRecord {
     return flags;
   }
 
-  /** Returns the first byte of the block. */
+  /** Returns the offset in the manifest of the block's first byte. */
   long offset() {
     return offset;
   }
 
-  /** Returns the number of bytes of the block with its checksum; hostile ones are of any size. */
+  /**
+   * Returns the number of bytes of the block with its checksum; in a hostile manifest any number.
+   */
   int length() {
     return length;
   }

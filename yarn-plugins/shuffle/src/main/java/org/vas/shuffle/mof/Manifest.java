@@ -39,7 +39,7 @@ public final class Manifest {
     this.segments = List.copyOf(part);
   }
 
-  /** A manifest of a map attempt, such as {@code attempt_1_0001_m_000000_0}. */
+  /** Returns a builder for the manifest of an attempt, as {@code attempt_1_0001_m_000000_0}. */
   public static Builder of(String attempt) {
     return new Builder(attempt);
   }
@@ -48,7 +48,7 @@ public final class Manifest {
     return attempt;
   }
 
-  /** Returns the machine that wrote it, for people. */
+  /** Returns the name of the machine that wrote the output. */
   public String host() {
     return host;
   }
@@ -84,7 +84,7 @@ public final class Manifest {
     return segments.stream().filter(s -> s.partition() == partition).collect(Collectors.toList());
   }
 
-  /** Returns the manifest with one partition's segments only; checks nothing again. */
+  /** Returns the manifest with one partition's segments only, without checking it again. */
   Manifest only(int partition) {
     return new Manifest(this, segments(partition));
   }
@@ -140,7 +140,11 @@ public final class Manifest {
       return this;
     }
 
-    /** Returns the manifest; throws IllegalArgumentException if it does not add up. */
+    /**
+     * Returns the manifest.
+     *
+     * @throws IllegalArgumentException that says what does not add up
+     */
     public Manifest build() {
       return new Manifest(this);
     }

@@ -58,9 +58,10 @@ final class ManifestBlock {
   /**
    * Decodes a block.
    *
-   * @param name of the block, for errors
+   * @param name the block's name, for errors
    * @param memory bytes that its segments may take
    * @throws ManifestException that says what is wrong with the bytes
+   * @throws ManifestTooLargeException if the segments need more memory
    */
   static ManifestBlock decode(byte[] bytes, int from, int length, String name, long memory)
       throws ManifestException {
@@ -117,7 +118,10 @@ final class ManifestBlock {
     return bytes.toByteArray();
   }
 
-  /** Checks that this is what the index says: the block of that partition, or the shared one. */
+  /**
+   * Throws unless this is the block of partition {@code expected}, or the one that empty ones
+   * share.
+   */
   void check(int expected) throws ManifestException {
     boolean shared = partition == NONE && segments.isEmpty();
     if (partition != expected && !shared) {
@@ -126,7 +130,7 @@ final class ManifestBlock {
     }
   }
 
-  /** Checks that this is a block of the manifest with that summary. */
+  /** Throws unless this is a block of the manifest with that summary. */
   void check(ManifestBlock summary) throws ManifestException {
     if (!attempt.equals(summary.attempt) || !host.equals(summary.host)
         || partitions != summary.partitions || runs != summary.runs) {

@@ -9,7 +9,10 @@ import java.util.zip.CRC32C;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableUtils;
 
-/** The parts that both versions of a manifest's bytes have: seals, counts, files and segments. */
+/**
+ * Reads and writes the parts that both versions of a manifest have: seals, counts, files and
+ * segments.
+ */
 final class ManifestBytes {
   static final int MAGIC = 0x5641534d;
   static final int COMPRESSED = 1;
@@ -35,19 +38,23 @@ final class ManifestBytes {
     }
   }
 
-  /** Returns the version of a manifest that begins with these bytes. */
+  /**
+   * Returns the version of a manifest that begins with these bytes.
+   *
+   * @throws ManifestException if they are too few, or do not begin a manifest
+   */
   static int version(byte[] bytes, int length) throws ManifestException {
     if (length <= Integer.BYTES) {
       throw new ManifestException("cut short: " + bytes.length + " bytes");
     }
     int magic = ByteBuffer.wrap(bytes).getInt();
     if (magic != MAGIC) {
-      throw new ManifestException("no manifest: starts with 0x" + Integer.toHexString(magic));
+      throw new ManifestException("not a manifest: starts with 0x" + Integer.toHexString(magic));
     }
     return Byte.toUnsignedInt(bytes[Integer.BYTES]);
   }
 
-  /** Checks that the last four bytes are the CRC32C of all before. */
+  /** Throws unless the last four bytes are the CRC32C of all before. */
   static void checkSeal(byte[] bytes) throws ManifestException {
     int body = bytes.length - CHECKSUM;
     if (body < 0) {
@@ -145,7 +152,7 @@ final class ManifestBytes {
     return WritableUtils.readVInt(in);
   }
 
-  /** Checks that all of a stream was read. */
+  /** Throws unless all of a stream was read. */
   static void checkEnd(ByteArrayInputStream bytes) throws ManifestException {
     if (bytes.available() > 0) {
       throw new ManifestException(bytes.available() + " bytes too many");

@@ -2,7 +2,10 @@ package org.vas.shuffle.mof;
 
 import java.io.IOException;
 
-/** The bytes are not the manifest that a map attempt published: cut, changed, or of another version. */
+/**
+ * Thrown when bytes are not the manifest that a map attempt published: cut, changed, or of another
+ * version.
+ */
 public final class ManifestException extends IOException {
   private static final long serialVersionUID = 1L;
 

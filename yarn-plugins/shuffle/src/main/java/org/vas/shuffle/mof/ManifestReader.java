@@ -36,10 +36,11 @@ public final class ManifestReader {
   }
 
   /**
-   * Returns the segments of one partition, in order of runs. What the manifest says of the partition
-   * is whole and this job's; no MOF was looked at. What it says of other partitions is not read.
+   * Returns the segments of one partition, in order of runs. Checks that what the manifest says of
+   * the partition is whole and this job's; reads no MOF.
    *
-   * @throws BadOutputException if not: the map has to run again
+   * @throws BadOutputException if it is not: the map has to run again
+   * @throws FileNotFoundException if there is no manifest
    * @throws ManifestTooLargeException if the partition's part needs more memory than there is
    */
   public List<SegmentFile> segments(TaskAttemptID attempt, int partition, CallWatch watch)

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The rules of a manifest as a whole; a single segment is checked where it is made. */
+/** Checks the rules of a manifest as a whole; a single segment is checked where it is made. */
 final class ManifestRules {
   /** The most partitions of a manifest: its index has 32 bytes for each, and is made in memory. */
   static final int MOST_PARTITIONS = 1 << 20;

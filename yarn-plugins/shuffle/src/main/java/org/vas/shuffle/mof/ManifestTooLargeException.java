@@ -1,8 +1,8 @@
 package org.vas.shuffle.mof;
 
 /**
- * The segments of one partition of one map cannot be described in the memory that there is. The map
- * is not to blame, and running it again does not help: the reducer needs more memory.
+ * Thrown when the segments of one partition of one map cannot be described in the memory that there
+ * is. The map is not to blame, and running it again does not help: the reducer needs more memory.
  */
 public final class ManifestTooLargeException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Decodes manifests of version 1, which jobs have that were running when the site was upgraded. They
- * have one checksum over all their bytes and no index: whoever needs a part reads the whole.
+ * Decodes manifests of version 1, which jobs have that were running when the site was upgraded.
+ * They have one checksum over all their bytes and no index: to read a part is to read the whole.
  */
 final class ManifestV1 {
   static final int VERSION = 1;
@@ -35,7 +35,10 @@ final class ManifestV1 {
     });
   }
 
-  /** Decodes a manifest whose checksum and version were looked at. */
+  /**
+   * Decodes a manifest whose checksum and version were checked; keeps the segments of {@code
+   * partition}.
+   */
   static Manifest read(byte[] bytes, int partition) throws IOException {
     ByteArrayInputStream body = new ByteArrayInputStream(
         bytes, HEAD, bytes.length - HEAD - ManifestBytes.CHECKSUM);

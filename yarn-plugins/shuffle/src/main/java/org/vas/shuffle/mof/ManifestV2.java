@@ -25,7 +25,7 @@ final class ManifestV2 {
     this.body = bytes.length - ManifestBytes.CHECKSUM;
   }
 
-  /** Decodes a manifest whose last checksum and version were looked at. */
+  /** Decodes a manifest whose last checksum and version were checked. */
   static Manifest read(byte[] bytes) throws IOException {
     return new ManifestV2(bytes).all();
   }

@@ -16,7 +16,7 @@ public final class MofOutput implements Closeable {
   private final FSDataOutputStream file;
 
   /**
-   * Starts at the end of a file that is open for writing, and closes the file with this.
+   * Makes an output at the end of a file that is open for writing; {@link #close} closes the file.
    *
    * @param index the file's place among those of its manifest
    */

@@ -37,7 +37,9 @@ final class OwnShuffleFile {
     return fs.append(path, bufferBytes, progress);
   }
 
-  /** Refuses a name that something has, where the file system would make what a link leads to. */
+  /**
+   * Throws if a symbolic link has the name, on a file system that would make the file it leads to.
+   */
   static void checkNew(FileSystem fs, Path path) throws IOException {
     if (fs instanceof RawLocalFileSystem
         && Files.isSymbolicLink(((RawLocalFileSystem) fs).pathToFile(path).toPath())) {

@@ -7,9 +7,9 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Reads the part of an open manifest that one reducer needs: its index record and its block. In a job
- * of few partitions both are among the first bytes, and are read at once. A manifest that these first
- * bytes are all of is verified whole; one of version 1 is read and verified whole.
+ * Reads the part of an open manifest that one reducer needs: its index record and its block. In a
+ * job of few partitions both are among the first bytes, and are read at once. A manifest that has
+ * no more than these first bytes is verified whole; one of version 1 is read and verified whole.
  */
 final class PartitionRead {
   /** The most bytes that are read before it is known how many are needed. */
@@ -39,8 +39,9 @@ final class PartitionRead {
   }
 
   /**
-   * Returns the manifest of a job with so many partitions as the reader of one partition sees it.
+   * Returns the manifest as the reader of one partition sees it.
    *
+   * @param partitions the job's number of reducers
    * @throws ManifestException that says what is wrong with it
    * @throws ManifestTooLargeException if it needs more memory than there is
    */

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path;
 
 /** A segment, the file it is in, and the server that its bytes come from. Immutable. */
 public final class SegmentFile {
-  /** Bytes of memory that each takes at most, besides its checksums and the path of its file. */
+  /** Bytes of memory that one takes at most, besides its checksums and the path of its file. */
   static final int MEMORY = 192;
 
   private final Path file;
@@ -24,7 +24,7 @@ public final class SegmentFile {
   /**
    * Describes a segment in a file whose server is known.
    *
-   * @param server an OST or a machine, as far as is known: whose reads queue up together
+   * @param server the OST or machine that serves the bytes: reads of one server queue up together
    */
   public SegmentFile(Path file, Segment segment, String server) {
     this(file, segment, server, null);
@@ -54,8 +54,8 @@ public final class SegmentFile {
   }
 
   /**
-   * Returns the bytes of memory that what is known of these takes at most: not their files' paths,
-   * one for each map, and not what they hold.
+   * Returns the bytes of memory that these segments' descriptions take at most, without the paths
+   * of their files, one for each map, and without the stored bytes that they hold.
    */
   public static long memory(List<SegmentFile> segments) {
     long sum = 0;
@@ -77,7 +77,7 @@ public final class SegmentFile {
     return server;
   }
 
-  /** Returns all stored bytes; empty if they were not read and verified before. */
+  /** Returns all stored bytes; empty if this does not hold them. */
   public Optional<byte[]> held() {
     return Optional.ofNullable(held);
   }

@@ -14,7 +14,8 @@ import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Writes segments, one after another: what {@code IFile.Writer} would write, in blocks.
+ * Writes segments, one after another, with the bytes that {@code IFile.Writer} would write, in
+ * blocks.
  *
  * <p>Records go to a codec's stream if the job has one, then to the one that ends with a CRC32,
  * then through encryption if the job has it, then into the MOF. Not for several threads.
@@ -44,7 +45,7 @@ public class SegmentWriter {
     this.codec = codec(job);
   }
 
-  /** Returns the codec of the job's map output, or null. */
+  /** Returns the codec of the job's map output; null if it is not compressed. */
   public static CompressionCodec codec(JobConf job) {
     return job.getCompressMapOutput()
         ? ReflectionUtils.newInstance(job.getMapOutputCompressorClass(DefaultCodec.class), job)
@@ -86,7 +87,7 @@ public class SegmentWriter {
     put(value, valueFrom, valueLength);
   }
 
-  /** Ends the segment, which has at least one record, and describes it. */
+  /** Ends the segment, which has at least one record, and returns its description. */
   public Segment close(int partition, int run) throws IOException {
     end();
     return new Segment(partition, run, mof.index(), offset, stored.bytes(), rawBytes, records,

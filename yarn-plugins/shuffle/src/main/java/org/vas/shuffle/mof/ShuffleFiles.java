@@ -20,9 +20,9 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * The file system of a job's map output, as its tasks use it: tells of each call that the metadata
- * server has to answer, once, and names the file in the errors of calls that change something. Not
- * closed: the file system below is the process's.
+ * The file system of a job's map output, as its tasks use it: reports each call that the metadata
+ * server has to answer to a meter, and names the file in the errors of calls that change something.
+ * It is never closed, because the file system below is the process's.
  */
 public final class ShuffleFiles extends FilterFileSystem {
   private static final FsPermission PRIVATE = new FsPermission((short) 0600);

@@ -13,7 +13,7 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.vas.conf.ConfKey;
 import org.vas.shuffle.DaemonConf;
 
-/** The command line of {@code vas-shuffled}, from a NodeManager's configuration. */
+/** Makes the command line of {@code vas-shuffled} from a NodeManager's configuration. */
 final class DaemonCommand {
   private DaemonCommand() {}
 
@@ -45,9 +45,10 @@ final class DaemonCommand {
   }
 
   /**
-   * Throws an IOException where TLS is demanded, or half configured, and the daemon would not have it.
+   * Throws if TLS is demanded or half configured, so that the daemon would not have it.
    *
    * @param conf a NodeManager's, with what mapred-site.xml says
+   * @throws IOException that names the key which is not set
    */
   static void checkTls(Configuration conf) throws IOException {
     List<ConfKey<String>> keys =
@@ -63,7 +64,10 @@ final class DaemonCommand {
     }
   }
 
-  /** Returns where this NodeManager reports to: whoever reaches none of these is cut off itself. */
+  /**
+   * Returns the addresses (HOST:PORT) of the ResourceManagers to which this NodeManager reports: a
+   * node that reaches none of them is cut off itself.
+   */
   static List<String> witnesses(Configuration conf) {
     List<String> found = new ArrayList<>();
     if (!HAUtil.isHAEnabled(conf)) {

@@ -27,9 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process {@code vas-shuffled} of a NodeManager. One that ended is started again, and told all
- * jobs; it ends by itself when its standard input does, so none outlives its NodeManager. Whatever may
- * take time is done by two threads of this class, never by one of the NodeManager's.
+ * Keeps the process {@code vas-shuffled} of a NodeManager running. A process that ended is started
+ * again, and told all jobs; it ends by itself when its standard input does, so none outlives its
+ * NodeManager. Whatever may take time is done by two threads of this class, never by one of the
+ * NodeManager's.
  */
 final class DaemonProcess implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(DaemonProcess.class);
@@ -63,7 +64,7 @@ final class DaemonProcess implements Closeable {
     this(conf, recovery, new TaskUids());
   }
 
-  /** Makes a process whose users' numbers come from elsewhere, for tests. */
+  /** Makes a process with another lookup of users' numbers, for tests. */
   DaemonProcess(Configuration conf, Optional<Path> recovery, TaskUids uids) {
     this.conf = requireNonNull(conf, "conf");
     this.uids = requireNonNull(uids, "uids");
@@ -98,9 +99,9 @@ final class DaemonProcess implements Closeable {
   }
 
   /**
-   * Has the daemon told a job, soon and after each start; does not wait for that.
+   * Tells the daemon a job, soon and again after each start; does not wait for that.
    *
-   * @throws IOException if the user's name cannot be one
+   * @throws IOException if the user's name has characters that no user's name may have here
    */
   void add(ApplicationId application, String user, byte[] secret) throws IOException {
     JobLine.checkUser(user);
@@ -109,7 +110,7 @@ final class DaemonProcess implements Closeable {
     submit(() -> tell(application, user, copy, 1), 0);
   }
 
-  /** Has the daemon told that a job is over; does not wait for that. */
+  /** Tells the daemon that a job is over; does not wait for that. */
   void remove(ApplicationId application) {
     wanted.remove(application);
     submit(() -> forget(application), 0);

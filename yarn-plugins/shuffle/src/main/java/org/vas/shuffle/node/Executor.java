@@ -18,7 +18,10 @@ final class Executor {
 
   private Executor() {}
 
-  /** Returns one line with key and fix, or null where only a user's tasks run as that user. */
+  /**
+   * Returns why tasks of several users may run as one user, in one line with key and fix; null
+   * where only a user's own tasks run as that user.
+   */
   static String whyTasksShareAUser(Configuration conf) {
     String executor = conf.getTrimmed(KEY, "");
     if (!isLinux(conf, executor)) {

@@ -5,7 +5,10 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 
-/** The line by which {@code vas-shuffled} is told a job. It holds the job's secret: never log one. */
+/**
+ * Makes and checks the line that tells {@code vas-shuffled} a job. It holds the job's secret: never
+ * log one.
+ */
 final class JobLine {
   // The daemon takes the same names (names.rs): one component of a path, and one word of a line.
   private static final Pattern USER = Pattern.compile("[A-Za-z0-9_@$][A-Za-z0-9._@$-]{0,63}");
@@ -14,9 +17,10 @@ final class JobLine {
   private JobLine() {}
 
   /**
-   * Checks a user's name: with a blank or the end of a line in it, it would be an order of its own.
+   * Throws if a user's name cannot stand in a line: one with a blank or the end of a line in it
+   * would be an order of its own.
    *
-   * @throws IOException that shows the name without what a log cannot hold
+   * @throws IOException that shows the name without characters that a log cannot hold
    */
   static void checkUser(String user) throws IOException {
     if (!USER.matcher(user).matches()) {
@@ -25,7 +29,11 @@ final class JobLine {
     }
   }
 
-  /** Returns the line of a job; throws IOException for a user whose name cannot stand in it. */
+  /**
+   * Returns the line of a job.
+   *
+   * @throws IOException if the user's name cannot stand in it
+   */
   static String of(ApplicationId application, String user, String uid, byte[] secret)
       throws IOException {
     checkUser(user);

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The jobs of a NodeManager in its recovery directory, for its next life: one file each, which only
- * its user reads, beside the database where stock keeps the same secrets.
+ * Keeps the jobs of a NodeManager in its recovery directory, for its next life: one file each,
+ * which only its user reads, next to the database where stock keeps the same secrets.
  */
 final class JobSecretFiles {
   private static final Logger LOG = LoggerFactory.getLogger(JobSecretFiles.class);
@@ -53,7 +53,7 @@ final class JobSecretFiles {
     }
   }
 
-  /** Keeps what a daemon is told of a job. */
+  /** Writes the line that a daemon is told of a job. */
   void put(ApplicationId application, String line) throws IOException {
     Path file = directory.resolve(application.toString());
     Path writing = directory.resolve(application + WRITING);
@@ -67,7 +67,9 @@ final class JobSecretFiles {
     Files.deleteIfExists(directory.resolve(application.toString()));
   }
 
-  /** Returns what earlier lives kept; skips what is not a job's file. */
+  /**
+   * Returns the lines that earlier lives kept, by application; skips files that are not a job's.
+   */
   Map<ApplicationId, String> all() throws IOException {
     Map<ApplicationId, String> found = new LinkedHashMap<>();
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "application_*")) {

@@ -20,7 +20,8 @@ final class NodeMetrics implements MetricsSource {
   static final String NAME = "VasShuffle";
 
   private final MetricsRegistry registry =
-      new MetricsRegistry(Interns.info(NAME, "What reduce tasks read of map output, and what applications left of it"));
+      new MetricsRegistry(Interns.info(
+          NAME, "Reads of map output by reduce tasks, and map output that applications left"));
   private final MutableCounterLong applications =
       registry.newCounter("Applications", "Applications that ended on this node", 0L);
   private final MutableCounterLong cleaned =
@@ -95,7 +96,7 @@ final class NodeMetrics implements MetricsSource {
     open.incr(now.get(TaskRead.OPEN_SEGMENTS) - earlier.get(TaskRead.OPEN_SEGMENTS));
   }
 
-  /** Takes out what only a running task has: itself, and the segments of its last report. */
+  /** Subtracts a task that has ended, and the open segments of its last report. */
   void ended(TaskReads last) {
     tasks.decr();
     open.decr(last.get(TaskRead.OPEN_SEGMENTS));

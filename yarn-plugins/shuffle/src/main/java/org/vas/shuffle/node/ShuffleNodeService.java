@@ -43,7 +43,7 @@ public class ShuffleNodeService extends AuxiliaryService {
   private TaskReports reports;
   private boolean deniedBefore;
 
-  /** Made by the NodeManager, which finds the class by its name. */
+  /** Makes the service; called by the NodeManager, which finds the class by its name. */
   public ShuffleNodeService() {
     this(new Applications());
   }

@@ -16,7 +16,7 @@ import org.vas.filesystem.PredictableNames;
 import org.vas.site.ClusterMap;
 import org.vas.site.ClusterMapException;
 
-/** {@code yarn.app.mapreduce.am.staging-dir} as a directory of this machine. */
+/** Finds {@code yarn.app.mapreduce.am.staging-dir} as a directory of this machine. */
 final class StagingRoot {
   private static final String KEY = MRJobConfig.MR_AM_STAGING_DIR;
 

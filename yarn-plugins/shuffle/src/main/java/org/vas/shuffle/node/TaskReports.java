@@ -23,11 +23,11 @@ import org.vas.shuffle.report.ReportSocket;
 import org.vas.shuffle.report.TaskReads;
 
 /**
- * Sums what this node's reduce tasks report of their reads. A task that ends, however it ends, closes
+ * Sums the reads that this node's reduce tasks report. A task that ends, however it ends, closes
  * its connection: its counters stay in the sums, and its open segments go.
  *
- * <p>Tasks are users' programs. Who sends anything but growing numbers is not heard any more; a task
- * that lies spoils the sums of its node, and nothing else.
+ * <p>Tasks are users' programs. A task that sends anything but growing numbers is not listened to
+ * any more; a task that lies spoils the sums of its node, and nothing else.
  */
 final class TaskReports implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(TaskReports.class);

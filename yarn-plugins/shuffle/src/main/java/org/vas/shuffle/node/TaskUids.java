@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The numbers that file systems and sockets know users by. The JDK has no call for them, so the
- * program {@code id} is asked, for a bounded time: the site's directory of users may not answer. Used
- * by one thread.
+ * Finds the numbers (uids) by which file systems and sockets know users. The JDK has no call for
+ * them, so the program {@code id} is asked, for a bounded time: the site's directory of users may
+ * not answer. Used by one thread.
  */
 final class TaskUids {
   private final List<String> program;
@@ -30,7 +30,8 @@ final class TaskUids {
 
   /**
    * Makes a lookup by a program.
-   * @param program and its arguments before the user's name
+   *
+   * @param program the program and its arguments before the user's name
    * @param patience how long it may take
    */
   TaskUids(List<String> program, Duration patience) {

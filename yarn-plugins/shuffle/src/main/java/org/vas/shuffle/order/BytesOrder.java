@@ -1,6 +1,6 @@
 package org.vas.shuffle.order;
 
-/** BytesWritable: its length as an int, then the bytes. */
+/** Orders serialised BytesWritables: the length as an int, then the bytes. */
 final class BytesOrder extends ContentOrder {
   @Override
   public int shortestKey() {

@@ -2,7 +2,7 @@ package org.vas.shuffle.order;
 
 import org.apache.hadoop.io.RawComparator;
 
-/** The order of a comparator that nothing is known about. */
+/** Orders keys by a comparator that nothing is known about. */
 final class ComparatorOrder extends KeyOrder {
   private final RawComparator<?> comparator;
 

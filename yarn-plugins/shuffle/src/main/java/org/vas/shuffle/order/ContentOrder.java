@@ -3,11 +3,11 @@ package org.vas.shuffle.order;
 import java.util.Arrays;
 
 /**
- * Keys that are a header of some bytes and then a content, compared as unsigned bytes.
+ * Orders keys that are a header of some bytes and then a content, compared as unsigned bytes.
  *
- * <p>A prefix is the first 7 bytes of the content, the missing ones as zeros, and then the length of
- * the content, or 8 if it is longer than 7: of two that differ by zeros at the end, the shorter one
- * comes first. So a content of 1 to 7 bytes is known by its prefix.
+ * <p>A prefix is the first 7 bytes of the content, the missing ones as zeros, and then the length
+ * of the content, or 8 if it is longer than 7: of two that differ by zeros at the end, the shorter
+ * one comes first. So a content of 1 to 7 bytes is known by its prefix.
  */
 abstract class ContentOrder extends KeyOrder {
   /** Returns the number of bytes before the content. */

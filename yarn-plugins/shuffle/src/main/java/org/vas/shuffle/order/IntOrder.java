@@ -1,6 +1,6 @@
 package org.vas.shuffle.order;
 
-/** IntWritable: 4 bytes with a sign. */
+/** Orders serialised IntWritables: 4 bytes with a sign. */
 final class IntOrder extends NumberOrder {
   @Override
   public int shortestKey() {

@@ -58,7 +58,10 @@ public abstract class KeyOrder {
     return true;
   }
 
-  /** Returns the number of bytes of the shortest key that is compared without what follows it. */
+  /**
+   * Returns the length in bytes from which on a key is compared by its own bytes alone; of a
+   * shorter one the comparator reads bytes that follow it.
+   */
   public abstract int shortestKey();
 
   /** Returns the prefix of the serialised key in these bytes. */
@@ -67,7 +70,10 @@ public abstract class KeyOrder {
   /** Returns whether all keys that have this prefix are equal. */
   public abstract boolean decides(long prefix);
 
-  /** Returns whether keys of this prefix have more content: {@link #prefixBehind} tells of it. */
+  /**
+   * Returns whether keys of this prefix have more content, of which {@link #prefixBehind} is the
+   * prefix.
+   */
   public boolean goesOn(long prefix) {
     return false;
   }

@@ -1,6 +1,6 @@
 package org.vas.shuffle.order;
 
-/** LongWritable: 8 bytes with a sign. */
+/** Orders serialised LongWritables: 8 bytes with a sign. */
 final class LongOrder extends NumberOrder {
   @Override
   public int shortestKey() {

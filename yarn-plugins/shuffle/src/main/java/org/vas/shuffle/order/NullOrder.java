@@ -1,6 +1,6 @@
 package org.vas.shuffle.order;
 
-/** NullWritable: no bytes, and all equal. */
+/** Orders serialised NullWritables: no bytes, and all equal. */
 final class NullOrder extends NumberOrder {
   @Override
   public int shortestKey() {

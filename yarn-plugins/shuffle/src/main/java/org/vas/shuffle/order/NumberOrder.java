@@ -1,6 +1,6 @@
 package org.vas.shuffle.order;
 
-/** Keys that the prefix holds whole. */
+/** Orders keys that the prefix holds whole. */
 abstract class NumberOrder extends KeyOrder {
   @Override
   public final boolean decides(long prefix) {

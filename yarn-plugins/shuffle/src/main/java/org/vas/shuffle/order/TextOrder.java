@@ -2,7 +2,7 @@ package org.vas.shuffle.order;
 
 import org.apache.hadoop.io.WritableUtils;
 
-/** Text: its length as a vint, then UTF-8. */
+/** Orders serialised Texts: the length as a vint, then UTF-8. */
 final class TextOrder extends ContentOrder {
   @Override
   public int shortestKey() {

@@ -14,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the application master which map outputs are lost, as often as a heartbeat would. To run
- * such a map again, and after how many reports, is Hadoop's own doing
- * (TaskAttemptListenerImpl, JobImpl.TaskAttemptFetchFailureTransition). The reports go in a status
- * of their own: the list in the task's own status is sent and emptied by the thread of the
- * heartbeat, which knows of no other.
+ * Tells the application master which map outputs are lost, as often as a heartbeat would. Hadoop
+ * itself decides after how many reports such a map runs again (TaskAttemptListenerImpl,
+ * JobImpl.TaskAttemptFetchFailureTransition). The reports go in a status of their own: the list in
+ * the task's own status is sent and emptied by the thread of the heartbeat, which knows of no
+ * other.
  */
 final class LostReports {
   private static final Logger LOG = LoggerFactory.getLogger(LostReports.class);

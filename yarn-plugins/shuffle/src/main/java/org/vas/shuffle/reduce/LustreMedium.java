@@ -15,7 +15,10 @@ import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
 
-/** Map output of LustreCollector in the job's staging directory on the shared file system. */
+/**
+ * The medium of {@link LustreMerge}: map output of LustreCollector in the job's staging directory
+ * on the shared file system.
+ */
 final class LustreMedium implements OutputMedium {
   private final ShuffleConsumerPlugin.Context<?, ?> context;
   private final JobConf job;

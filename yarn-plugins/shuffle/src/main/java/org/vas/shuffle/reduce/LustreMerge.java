@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.vas.shuffle.Switches;
 
 /**
- * Merges map outputs from Lustre into reduce(). For
- * {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}.
+ * Merges map outputs from Lustre into reduce(); the class to name in {@code
+ * mapreduce.job.reduce.shuffle.consumer.plugin.class}.
  *
  * @param <K> key of the map output
  * @param <V> its value

@@ -135,7 +135,8 @@ final class MapOutcomes<T> {
   }
 
   /**
-   * Returns the outputs to merge, in order of maps; a map that failed for good, and may, has none.
+   * Returns the outputs to merge, in order of maps; a map that failed for good, as its job allows,
+   * has none.
    */
   List<T> chosen() {
     List<T> outputs = new ArrayList<>();

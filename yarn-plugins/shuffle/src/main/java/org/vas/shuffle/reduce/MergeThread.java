@@ -15,10 +15,10 @@ import org.vas.shuffle.merge.OrderCheck;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
- * Decides which thread merges. One of its own runs comparator and codec while reduce() and its
- * deserialisers run: classes that keep scratch space in static fields, which is right in stock's one
- * thread, would then sort and group wrongly. So code of the job stays in the thread of reduce(),
- * unless the job says that its classes are safe.
+ * Decides which thread merges. A thread of its own runs comparator and codec while reduce() and its
+ * deserialisers run: classes that keep scratch space in static fields, which is right in stock's
+ * one thread, would then sort and group wrongly. So code of the job stays in the thread of
+ * reduce(), unless the job says that its classes are safe.
  */
 final class MergeThread {
   private static final String KEY = ShuffleConf.MERGE_THREAD.name();
@@ -62,7 +62,11 @@ final class MergeThread {
     return mode.equals("on");
   }
 
-  /** Returns the check of what reaches reduce(), for the thread of reduce(). */
+  /**
+   * Returns the check of the order of records that reach reduce(), for the thread of reduce().
+   *
+   * @param where names job and attempt in its error
+   */
   OrderCheck orderCheck(String where) {
     if (known) {
       return OrderCheck.of(KeyOrder.of(job), where, "a map's output was not sorted, or memory is"

@@ -16,8 +16,9 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 
 /**
- * Has the node of a map look at its output: it reads the segment once, and tells its checksums. Of an
- * encrypted one it cannot see whether that is what the map wrote, so this node reads it through.
+ * Has the node of a map look at its output: that node reads the segment once, and tells its
+ * checksums. It cannot see whether an encrypted segment is what the map wrote, so this node reads
+ * it through.
  */
 final class NodeLook implements OutputLook {
   private final DaemonReads reads;
@@ -55,7 +56,9 @@ final class NodeLook implements OutputLook {
     }
   }
 
-  /** Reads an encrypted segment through: in the thread of the reduce, which waits for nothing else. */
+  /**
+   * Reads an encrypted segment through, in the thread of the reduce, which waits for nothing else.
+   */
   @Override
   public OutputFinding end(OutputFinding finding) {
     if (cipher.isEmpty() || finding.output() == null) {

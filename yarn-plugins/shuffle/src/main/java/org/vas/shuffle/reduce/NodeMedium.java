@@ -19,7 +19,10 @@ import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleFiles;
 
-/** Stock's map output on the disks of the nodes where the maps ran. Passes go to this node's. */
+/**
+ * The medium of {@link NodeMerge}: stock's map output on the disks of the nodes where the maps ran.
+ * Passes go to this node's disks.
+ */
 final class NodeMedium implements OutputMedium {
   private static final String PASSES = "vas-passes";
 
@@ -59,7 +62,7 @@ final class NodeMedium implements OutputMedium {
         local, segment, counters, reads, context.getReporter(), bufferBytes);
   }
 
-  /** Returns the local file system, of passes: segments of maps are read by the daemon. */
+  /** Returns the local file system, which opens passes: the daemon reads segments of maps. */
   @Override
   public FileSystem files() {
     return local;
@@ -70,7 +73,10 @@ final class NodeMedium implements OutputMedium {
     return Optional.of("one thread beside that of reduce() reads, and none merges");
   }
 
-  /** Chooses a local directory with room; the NodeManager removes it with the application. */
+  /**
+   * Returns a writer into a local directory with room; the NodeManager removes it with the
+   * application.
+   */
   @Override
   public PassWriter passWriter() throws IOException {
     Path directory = new LocalDirAllocator(MRConfig.LOCAL_DIR)
@@ -78,7 +84,10 @@ final class NodeMedium implements OutputMedium {
     return new PassWriter(local, directory, job, context.getReporter());
   }
 
-  /** Does nothing: an earlier attempt's passes may be on another node, which knows the job's end. */
+  /**
+   * Does nothing: an earlier attempt's passes may be on another node, whose NodeManager removes
+   * them when the job ends.
+   */
   @Override
   public void removeOlderPasses() {}
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.vas.shuffle.Switches;
 
 /**
- * Merges stock's map outputs from the disks of their nodes into reduce(), by {@code vas-shuffled}.
- * For {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}; docs/jbs.md tells how.
+ * Merges stock's map outputs from the disks of their nodes into reduce(), by {@code vas-shuffled};
+ * the class to name in {@code mapreduce.job.reduce.shuffle.consumer.plugin.class} (docs/jbs.md).
  *
  * @param <K> key of the map output
  * @param <V> its value

@@ -21,8 +21,8 @@ import org.vas.shuffle.mof.ShuffleFiles;
  * large as the reducer's whole input, and counts against the user's quota.
  *
  * <p>An older attempt may be alive, because attempts of one task run at once where the application
- * master speculates. So the application master is asked, in the words in which each attempt asks
- * whether it may go on: one that is told no ends itself. It says yes for a minute
+ * master speculates. So the application master is asked by the call with which each attempt asks
+ * whether it may go on; an attempt that is told no ends itself. The answer stays yes for a minute
  * (mapreduce.task.exit.timeout) after an attempt's end; so it is asked again from time to time.
  */
 final class OlderPasses {
@@ -36,7 +36,7 @@ final class OlderPasses {
   /**
    * Makes the remover for one reduce attempt; removes nothing yet.
    *
-   * @param mostAttempts of one task that may fail under one application master
+   * @param mostAttempts how many attempts of one task may fail under one application master
    */
   OlderPasses(ShuffleFiles fs, ShuffleDirs dirs, TaskUmbilicalProtocol umbilical,
       TaskAttemptID attempt, int mostAttempts) {

@@ -20,7 +20,7 @@ enum OutputDiagnosis {
   BAD_MAP,
   /**
    * The OST that holds the output is away, or its disk is damaged. The maps with outputs on it have
-   * to run again if no other OST fails; of two, the file system is sick.
+   * to run again if no other OST fails; if two fail, the file system is sick.
    */
   ONE_OST,
   /** This node's own daemon or network: the reduce attempt fails here, and no map is run again. */

@@ -15,7 +15,7 @@ interface OutputLook {
   void begin(TaskAttemptID attempt, String machine, Consumer<OutputFinding> found);
 
   /**
-   * Ends a look, in the thread of the reduce: does what no other thread is to do.
+   * Ends a look, in the thread of the reduce, with the part that no other thread may do.
    *
    * @return the finding, or another one in its place
    */

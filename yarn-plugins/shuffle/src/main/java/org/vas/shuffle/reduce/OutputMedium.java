@@ -13,13 +13,20 @@ interface OutputMedium extends Closeable {
   /** Starts the threads that read; to be called once. */
   SegmentReads reads() throws IOException;
 
-  /** Returns the look at each map's output; what it holds is part of this plan. */
+  /**
+   * Returns the look at map outputs.
+   *
+   * @param memory the plan that bounds what the look holds
+   */
   OutputLook look(MemoryPlan memory) throws IOException;
 
   /** Returns the file system that opens the files of segments, of maps and of passes. */
   FileSystem files();
 
-  /** Returns why the merge has no thread of its own unless the job asks for one; empty if it has. */
+  /**
+   * Returns why the merge has a thread of its own only if the job asks for one; empty if it always
+   * may.
+   */
   Optional<String> whyInReduce();
 
   /** Returns a writer of passes, into a directory of this attempt alone. */

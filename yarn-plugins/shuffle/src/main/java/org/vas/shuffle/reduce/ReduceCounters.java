@@ -11,7 +11,7 @@ import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.report.NodeReporter;
 
-/** The counters of one reduce attempt: stock's, with stock's values, and our own. */
+/** The counters of one reduce attempt: stock's, with stock's values, and VAS's own. */
 final class ReduceCounters implements ReadMeter, Closeable {
   /** The name of the group of VAS's own job counters. */
   static final String GROUP = MetadataOperation.GROUP;
@@ -66,7 +66,10 @@ final class ReduceCounters implements ReadMeter, Closeable {
     stock.getSpilledRecordsCounter().increment(records);
   }
 
-  /** Counts as stock does for fetching these outputs, and for opening them in its merge. */
+  /**
+   * Counts these outputs as fetched and opened for the merge, with the values that stock would
+   * count.
+   */
   void shuffled(List<FetchedOutput> outputs, StockBytes bytes) {
     stock.getShuffledMapsCounter().increment(outputs.size());
     stock.getMergedMapOutputsCounter().increment(outputs.size());

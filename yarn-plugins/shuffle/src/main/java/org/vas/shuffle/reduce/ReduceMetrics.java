@@ -15,7 +15,7 @@ final class ReduceMetrics implements MetricsSource {
   static final String NAME = "VasShuffleTask";
 
   private final MetricsRegistry registry =
-      new MetricsRegistry(Interns.info(NAME, "What this reduce task reads of map output"));
+      new MetricsRegistry(Interns.info(NAME, "Reads of map output by this reduce task"));
   private final MutableGaugeInt open =
       registry.newGauge("OpenSegments", "Segments whose file is open now", 0);
   private final MutableCounterLong opened =
@@ -60,7 +60,7 @@ final class ReduceMetrics implements MetricsSource {
     failures.incr();
   }
 
-  /** Returns the numbers so far, as the node hears them. */
+  /** Returns the numbers so far, as they are reported to the node. */
   TaskReads reads() {
     // A segment that another thread closes before it is counted as opened would be -1.
     return TaskReads.of(Math.max(0, open.value()), opened.value(), bytes.value(), requests.value(),

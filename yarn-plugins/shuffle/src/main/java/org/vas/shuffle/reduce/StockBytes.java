@@ -7,8 +7,8 @@ import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
 
 /**
- * REDUCE_SHUFFLE_BYTES of one map: what stock fetches, without encryption's header. Stock has one
- * segment for each map, an empty one too. Several compressed runs count as they are.
+ * Computes REDUCE_SHUFFLE_BYTES of one map: what stock fetches, without encryption's header. Stock
+ * has one segment for each map, an empty one too. Several compressed runs count as they are.
  */
 final class StockBytes {
   private static final int END_MARKER = 2;

@@ -31,8 +31,8 @@ import org.vas.shuffle.order.KeyOrder;
 
 /**
  * Merges the outputs of all maps from where they were written into reduce(); a medium says where
- * that is. The stages are in docs/shuffle.md. In a job that runs in one process, or is switched off,
- * this is stock's.
+ * that is. The stages are in docs/shuffle.md. In a job that runs in one process, or that {@code
+ * vas.shuffle.enabled} switches off, stock's shuffle does the work.
  *
  * @param <K> key of the map output
  * @param <V> its value
@@ -55,7 +55,7 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private RawKeyValueIterator records;
 
   /**
-   * Returns where this job's map outputs lie.
+   * Returns the medium where this job's map outputs lie.
    *
    * @throws IOException if the job does not write them there, or they cannot be reached
    */

@@ -58,7 +58,11 @@ public final class ReportSocket {
     }
   }
 
-  /** Connects to a socket. Throws IOException where nobody listens. */
+  /**
+   * Connects to a socket.
+   *
+   * @throws IOException where nobody listens
+   */
   public static SocketChannel connect(Path socket) throws IOException {
     return SocketChannel.open(address(socket));
   }

@@ -20,7 +20,11 @@ public final class TaskReads {
     this.values = values;
   }
 
-  /** Returns these numbers, in the order of {@link TaskRead}. Throws IllegalArgumentException. */
+  /**
+   * Returns these numbers, in the order of {@link TaskRead}.
+   *
+   * @throws IllegalArgumentException if they are more or fewer than six, or one is negative
+   */
   public static TaskReads of(long... values) {
     TaskRead[] reads = TaskRead.values();
     if (values.length != reads.length || Arrays.stream(values).anyMatch(v -> v < 0)) {
@@ -62,7 +66,7 @@ public final class TaskReads {
         .allMatch(read -> !read.isCounter() || get(read) >= earlier.get(read));
   }
 
-  /** Returns counters as far as they have grown since, and the rest as it is. */
+  /** Returns these numbers, each counter less its earlier value, the others as they are. */
   public TaskReads since(TaskReads earlier) {
     Map<TaskRead, Long> growth = new EnumMap<>(values);
     growth.replaceAll((read, value) -> read.isCounter() ? value - earlier.get(read) : value);

@@ -21,12 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A plug for {@code yarn.resourcemanager.application-master-service.processors}: an application
- * with the tag {@link #TAG} is not told which nodes became unusable.
+ * Keeps the finished maps of lost nodes: a class for {@code
+ * yarn.resourcemanager.application-master-service.processors}. An application with the tag {@link
+ * #TAG} is not told which nodes became unusable.
  *
  * <p>MapReduce's application master runs the finished maps of such a node again, because stock map
- * output lies on the node. With our shuffle it lies on Lustre. What ran there when the node was lost
- * still ends: by its container's status, which comes in the same heartbeat.
+ * output lies on the node. VAS's lies on Lustre. Attempts that ran there when the node was lost
+ * still end: by their containers' status, which comes in the same heartbeat.
  */
 public class KeepFinishedMaps implements ApplicationMasterServiceProcessor {
   /**

@@ -2,5 +2,5 @@ package org.apache.hadoop.forged;
 
 import org.apache.hadoop.io.Text;
 
-/** A job's class in a package of Hadoop's name: nothing keeps a job from that. */
+/** A class of a job in a package named like Hadoop's: nothing keeps a job from that. */
 public final class ForgedComparator extends Text.Comparator {}

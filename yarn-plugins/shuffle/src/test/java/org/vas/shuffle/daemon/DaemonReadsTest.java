@@ -28,7 +28,7 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
 
-/** How a reducer asks its daemon, which here says what the test wants. */
+/** Asks a daemon as a reducer does; the daemon answers what the test wants. */
 @Timeout(60)
 class DaemonReadsTest {
   private static final SegmentAddress AT =

@@ -21,7 +21,7 @@ import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRConfig;
 
-/** A daemon that says what a test wants it to say, on the socket of a local directory. */
+/** A daemon that answers what a test wants, on the socket of a local directory. */
 public final class ModelDaemon implements Closeable {
   private static final byte[] SECRET = {1, -2, 3, -4};
   private static final int BLOCK = 64 << 10;
@@ -31,7 +31,7 @@ public final class ModelDaemon implements Closeable {
   private final Script script;
   private final AtomicInteger asked = new AtomicInteger();
 
-  /** What the daemon does with one request. */
+  /** Says what the daemon does with one request. */
   @FunctionalInterface
   public interface Script {
     /** Answers the request with this number, the first being 1. */
@@ -148,7 +148,7 @@ public final class ModelDaemon implements Closeable {
     server.close();
   }
 
-  /** One request, and what may be said to it. */
+  /** One request, and the ways to answer it. */
   public static final class Answers {
     private final ByteChannel channel;
     private final ByteBuffer request;

@@ -78,7 +78,8 @@ class CollectorRulesTest {
   @Test
   void refusesAnUnknownLayout() {
     job.set("vas.shuffle.layout", "scattered");
-    assertFailure("vas.shuffle.layout: 'scattered' is none; use packed, per-reducer or auto");
+    assertFailure(
+        "vas.shuffle.layout: 'scattered' is not a layout; use packed, per-reducer or auto");
   }
 
   @Test

@@ -24,7 +24,7 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** What was collected is what is published, or nothing is; and what happens without that guard. */
+/** A map publishes exactly what was collected, or nothing; without the guard it publishes less. */
 class ConservationTest {
   private static final int RECORDS = 60_000;
 
@@ -135,7 +135,7 @@ class ConservationTest {
     }
   }
 
-  /** The fault, and the guard. */
+  /** A collector with the fault and with the guard. */
   public static final class Guarded<K, V> extends LustreCollector<K, V> {
     @Override
     MapOutput<K, V> open(MapOutputCollector.Context context)
@@ -146,7 +146,7 @@ class ConservationTest {
     }
   }
 
-  /** The fault without the guard. */
+  /** A collector with the fault and without the guard. */
   public static final class Unguarded<K, V> extends LustreCollector<K, V> {
     @Override
     MapOutput<K, V> open(MapOutputCollector.Context context)

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.vas.shuffle.order.KeyOrder;
 
-/** What serialisers see of the stream that they write to: its count of bytes is stock's. */
+/** Serialisers see the same count of bytes in the stream that they write to as in stock. */
 class CountedBytesTest {
   private static final int METHODS = 14;
   private static final int RECORDS = 300;

@@ -28,12 +28,12 @@ public final class Emitter {
   private static final AtomicInteger TICKETS = new AtomicInteger();
   private static final Map<String, Script> SCRIPTS = new ConcurrentHashMap<>();
 
-  /** Emits records. */
+  /** Takes the records that a script emits. */
   public interface Output {
     void emit(Object key, Object value) throws IOException;
   }
 
-  /** What a map does. */
+  /** Says what a map emits. */
   public interface Script {
     void run(Output output) throws IOException;
   }
@@ -50,7 +50,7 @@ public final class Emitter {
     return SCRIPTS.get(conf.get(TICKET));
   }
 
-  /** One record of input: the script's one call. */
+  /** An input of one record, so that the script is called once. */
   public static final class NewInput extends InputFormat<NullWritable, IntWritable> {
     @Override
     public List<InputSplit> getSplits(JobContext context) {
@@ -97,7 +97,7 @@ public final class Emitter {
     }
   }
 
-  /** One record of input for the old API. */
+  /** An input of one record for the old API. */
   public static final class OldInput
       implements org.apache.hadoop.mapred.InputFormat<NullWritable, IntWritable> {
     @Override

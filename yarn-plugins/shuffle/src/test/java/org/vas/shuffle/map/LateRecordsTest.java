@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A thread of the mapper that goes on after the map: its records are refused, not swallowed. */
+/** Records that a thread of the mapper emits after the map are refused, not swallowed. */
 class LateRecordsTest {
   @TempDir Path directory;
 

@@ -33,7 +33,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.shuffle.map.WrittenOutput.Record;
 
-/** LocalCollector writes what stock's collector writes, so that all that reads stock's reads it. */
+/**
+ * LocalCollector writes what stock's collector writes, so that readers of stock's output read it.
+ */
 class LocalCollectorTest {
   private static final List<TaskCounter> COUNTERS = List.of(TaskCounter.MAP_OUTPUT_RECORDS,
       TaskCounter.MAP_OUTPUT_BYTES, TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES,

@@ -231,7 +231,7 @@ class MapFaultTest {
     public void readFields(java.io.DataInput in) {}
   }
 
-  /** Sends everything where nothing is. */
+  /** Sends every record to a partition that does not exist. */
   public static final class Outside
       extends org.apache.hadoop.mapreduce.Partitioner<Text, IntWritable> {
     @Override

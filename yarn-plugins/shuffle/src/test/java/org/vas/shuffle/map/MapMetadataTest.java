@@ -22,7 +22,7 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ObservedFileSystem;
 
-/** What a map attempt asks of the metadata server is what it counts. */
+/** A map attempt counts exactly the requests that it makes to the metadata server. */
 class MapMetadataTest {
   @TempDir
   private Path directory;

@@ -42,7 +42,10 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** Hadoop's MapTask with our collector, compared with a sort of what it emitted and with stock. */
+/**
+ * Runs Hadoop's MapTask with our collector, and compares with a sort of what it emitted and with
+ * stock.
+ */
 class MapOutputTest {
   @TempDir
   Path directory;
@@ -304,7 +307,7 @@ class MapOutputTest {
     };
   }
 
-  /** An order of which nothing is known. */
+  /** A comparator of which nothing is known. */
   public static final class Backwards extends Text.Comparator {
     @Override
     public int compare(byte[] b1, int s1, int l1, byte[] b2, int s2, int l2) {

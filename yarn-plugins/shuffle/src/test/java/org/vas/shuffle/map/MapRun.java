@@ -34,7 +34,7 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** One run of Hadoop's own MapTask in this process. */
+/** Runs Hadoop's own MapTask once in this process. */
 public final class MapRun {
   static final TaskAttemptID ATTEMPT =
       new TaskAttemptID("1", 1, TaskType.MAP, 7, 0);

@@ -21,7 +21,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.junit.jupiter.api.Test;
 import org.vas.shuffle.order.KeyOrder;
 
-/** Whatever records are, all come out as they went in, and memory keeps its limit. */
+/** All records come out as they went in, whatever they are, and memory keeps its limit. */
 class RecordBufferTest {
   private static final long LIMIT = 1 << 20;
 

@@ -28,7 +28,7 @@ import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
 import org.vas.shuffle.order.KeyOrder;
 
-/** How much merging many runs writes, and what is left on disk. */
+/** Merges many runs, and counts how much that writes and what is left on disk. */
 class RunsTest {
   private static final int RECORD = 60_000;
 

@@ -66,7 +66,7 @@ class SorterTest {
     assertEquals(filled.expected(job), filled.actual());
   }
 
-  /** An order of which nothing is known. */
+  /** A comparator of which nothing is known. */
   public static final class Unknown extends BytesWritable.Comparator {
     @Override
     public int compare(byte[] b1, int s1, int l1, byte[] b2, int s2, int l2) {

@@ -22,7 +22,7 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** Map outputs read back through Hadoop's own IFile.Reader: ours and stock's. */
+/** Reads map outputs back through Hadoop's own IFile.Reader: ours and stock's. */
 final class WrittenOutput {
   /** The bytes of a serialised record. */
   static final class Record {

@@ -32,7 +32,7 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
 
-/** What is counted for a codec, against what Hadoop's streams really take. */
+/** Compares what is counted for a codec with what Hadoop's streams really take. */
 @Timeout(120)
 class CodecMemoryTest {
   private static final int OPEN = 4;
@@ -142,7 +142,7 @@ class CodecMemoryTest {
     assertEquals(0, CodecMemory.decoder(job, new PassthroughCodec()));
   }
 
-  /** Hadoop's in name only. */
+  /** A codec that is Hadoop's in name only. */
   public static final class Mine extends Lz4Codec {}
 
   @Test

@@ -19,7 +19,7 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.VInts;
 
-/** Sizes near the largest that an int holds: arithmetic, without the memory. */
+/** Computes with sizes near the largest that an int holds, without the memory. */
 class LargeRecordTest {
   private static final int GIB = 1 << 30;
 

@@ -25,11 +25,11 @@ import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
- * CPU seconds of merging, ours against Hadoop's Merger, on the same segments: {@code MergeBench DIR
- * MIB SEGMENTS ours|stock|batches [unchecked] [user] [groups]}. Each run wants a JVM of its own.
- * unchecked: without the check of the order; user: with a comparator that is not Hadoop's own;
- * groups: the thread that takes records compares each key with the one before, and reads both into
- * Text, as reduce()'s iterators do.
+ * Measures CPU seconds of merging, ours against Hadoop's Merger, on the same segments: {@code
+ * MergeBench DIR MIB SEGMENTS ours|stock|batches [unchecked] [user] [groups]}. Each run wants a JVM
+ * of its own. unchecked: without the check of the order; user: with a comparator that is not
+ * Hadoop's own; groups: the thread that takes records compares each key with the one before, and
+ * reads both into Text, as reduce()'s iterators do.
  */
 final class MergeBench {
   private static RawComparator<?> groups;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.vas.shuffle.order.KeyOrder;
 
-/** The check of the order, at the borders of batches and for whoever hides its error. */
+/** Checks the order at the borders of batches, and for callers that hide the error of the check. */
 @Timeout(60)
 class OrderCheckedRecordsTest {
   private static RawKeyValueIterator records(

@@ -38,7 +38,7 @@ import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.order.KeyOrder;
 
-/** Segments whose stored bytes were changed, in each way that they can be stored. */
+/** Reads segments whose stored bytes were changed, in each way that they can be stored. */
 class SegmentFuzzTest {
   private static final int RECORDS = 3000;
   private static final Map<String, Stored> STORED = new HashMap<>();

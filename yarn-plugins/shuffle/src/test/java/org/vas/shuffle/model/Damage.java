@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Changes what an attempt left. */
+/** Damages the map output that an attempt left. */
 final class Damage {
   /** The kind that puts another attempt's file in place of one. */
   static final int SWAP = 5;

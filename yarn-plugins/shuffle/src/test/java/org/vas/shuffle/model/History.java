@@ -27,7 +27,10 @@ import org.apache.hadoop.mapreduce.TaskType;
 import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.map.MapRun;
 
-/** A job as it goes: the product's map and reduce sides, and what must be true after each step. */
+/**
+ * Runs one job, with the product's map and reduce sides, and checks what must be true after each
+ * step.
+ */
 final class History {
   private static final int ATTEMPTS_OF_ONE_MASTER = 1000;
   private static final String EIO = "Input/output error";

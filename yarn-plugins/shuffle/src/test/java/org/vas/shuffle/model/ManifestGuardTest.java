@@ -21,7 +21,7 @@ import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.ManifestFormat;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** What the rule "a manifest, and written last" guards against: half a map taken for the whole. */
+/** Without the rule "a manifest, and written last" half a map is taken for the whole. */
 @Timeout(120)
 class ManifestGuardTest {
   private static final TaskAttemptID DEAD = History.map(0, 0);

@@ -16,7 +16,9 @@ import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 
-/** An application master: it keeps events, and runs a map again whose output is reported. */
+/**
+ * Stands in for an application master: keeps events, and runs a map again whose output is reported.
+ */
 final class Master {
   private static final int MOST_POLLS = 3000;
   private static final int REPORTS_TO_RUN_AGAIN = 2;

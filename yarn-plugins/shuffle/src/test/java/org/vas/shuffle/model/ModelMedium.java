@@ -7,7 +7,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** Where the map output of a history lies, and what can go wrong there: on Lustre. */
+/** The medium of a history's map output, and the faults that it can have; this one is Lustre. */
 class ModelMedium {
   /** Returns the machine on which all maps run. */
   String machine() {

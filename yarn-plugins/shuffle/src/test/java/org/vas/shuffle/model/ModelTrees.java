@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/** Removes what histories leave. */
+/** Removes the directories that histories leave. */
 public final class ModelTrees {
   private ModelTrees() {}
 

@@ -7,8 +7,8 @@ import org.apache.hadoop.fs.Path;
 import org.vas.shuffle.SharedFileSystem;
 
 /**
- * Something that happens at the n-th call of the file system, counted over all threads. No call of
- * another thread begins before it is over.
+ * Does something at the n-th call of the file system, counted over all threads. No call of another
+ * thread begins before it is over.
  */
 final class NthCall implements SharedFileSystem.Fault {
   /** Calls without a path in what the kernel says. */

@@ -17,8 +17,8 @@ import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
 import org.vas.shuffle.map.Emitter;
 
 /**
- * What maps emit: for each map always the same keys, and values that name the attempt, so that a
- * mixture of two attempts is seen.
+ * Makes the records that maps emit: for each map always the same keys, and values that name the
+ * attempt, so that a mixture of two attempts is seen.
  */
 final class Records {
   static final String ID = "test.id";

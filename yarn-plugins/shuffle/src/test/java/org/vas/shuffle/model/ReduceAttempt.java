@@ -18,7 +18,7 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.daemon.ModelDaemon;
 import org.vas.shuffle.reduce.EagerMerge;
 
-/** Hadoop's own ReduceTask with the plugin, over the outputs of the model's maps. */
+/** Runs Hadoop's own ReduceTask with the plugin, over the outputs of the model's maps. */
 final class ReduceAttempt {
   private static final int HANGS_SECONDS = 120;
 

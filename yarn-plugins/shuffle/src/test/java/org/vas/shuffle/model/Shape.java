@@ -1,6 +1,6 @@
 package org.vas.shuffle.model;
 
-/** How one job of the model is made. */
+/** The sizes and settings of one job of the model. */
 final class Shape {
   final int maps;
   final int reducers;

@@ -16,8 +16,9 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.model.Step.Kind;
 
 /**
- * Random histories of publish, read, retry and cleanup. A reduce gets exactly the records of one
- * live attempt of each map, in order, or its attempt fails with a path; nothing is left in the end.
+ * Runs random histories of publish, read, retry and cleanup. A reduce gets exactly the records of
+ * one live attempt of each map, in order, or its attempt fails with a path; nothing is left in the
+ * end.
  */
 class ShuffleModelTest {
   @Property(tries = 40)

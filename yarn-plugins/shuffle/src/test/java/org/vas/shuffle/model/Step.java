@@ -2,7 +2,7 @@ package org.vas.shuffle.model;
 
 /** One thing that happens to a job; the numbers are taken modulo what there is. */
 final class Step {
-  /** What can happen. */
+  /** The kinds of things that happen to a job. */
   enum Kind {
     /** An attempt of a map runs, and succeeds. */
     MAP,

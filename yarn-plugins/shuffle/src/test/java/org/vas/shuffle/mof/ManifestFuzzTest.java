@@ -26,7 +26,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.vas.shuffle.Mutation;
 
-/** Bytes that were a manifest once: a manifest, or one exception, in little memory. */
+/** Changed bytes of a manifest decode to a manifest, or to one exception, in little memory. */
 class ManifestFuzzTest {
   private static final TaskAttemptID ATTEMPT =
       TaskAttemptID.forName("attempt_1700000000000_0001_m_000007_0");

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What one reducer reads of a manifest, and what it sees of damage. */
+/** Checks what one reducer reads of a manifest, and what it notices of damage. */
 class PartitionReadTest {
   private static final Path FILE = new Path("/manifest");
   private static final long MEMORY = 1 << 20;
@@ -169,7 +169,7 @@ class PartitionReadTest {
     assertRefused("version 3, known are 1 and 2", SealedBytes.sealed(later), partitions);
     byte[] other = SealedBytes.changed(later, 0, 'X');
     assertRefused(
-        "no manifest: starts with 0x5841534d", SealedBytes.sealed(other), partitions);
+        "not a manifest: starts with 0x5841534d", SealedBytes.sealed(other), partitions);
     assertRefused("cut short: 0 bytes", new byte[0], partitions);
   }
 

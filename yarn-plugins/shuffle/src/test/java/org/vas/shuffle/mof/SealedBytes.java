@@ -2,7 +2,7 @@ package org.vas.shuffle.mof;
 
 import java.nio.ByteBuffer;
 
-/** Manifests with changed bytes, and right checksums over them. */
+/** Makes manifests with changed bytes, and right checksums over them. */
 final class SealedBytes {
   private SealedBytes() {}
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One level of directories, and files for their owner alone, on several file systems. */
+/** Makes one level of directories, and files for their owner alone, on several file systems. */
 class ShuffleFilesTest {
   @TempDir
   private java.nio.file.Path directory;

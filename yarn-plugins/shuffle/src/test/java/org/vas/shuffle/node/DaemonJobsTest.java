@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a NodeManager tells its daemon, and that it waits for nothing of it; the daemon is a script. */
+/** A NodeManager tells its daemon its jobs, and waits for nothing of it; the daemon is a script. */
 @Timeout(120)
 class DaemonJobsTest {
   private static final ApplicationId FIRST = ApplicationId.newInstance(17, 1);

@@ -39,7 +39,9 @@ import org.vas.shuffle.daemon.RefusedException;
 import org.vas.shuffle.daemon.SegmentAddress;
 import org.vas.shuffle.mof.Segment;
 
-/** The real daemon, where it is built: started as a NodeManager does, asked as a reducer does. */
+/**
+ * Starts the real daemon, where it is built, as a NodeManager does, and asks it as a reducer does.
+ */
 class DaemonProcessTest {
   private static final ApplicationId APPLICATION = ApplicationId.newInstance(17, 3);
   private static final JobID JOB = new JobID("17", 3);

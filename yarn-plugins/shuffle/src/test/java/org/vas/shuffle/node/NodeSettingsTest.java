@@ -14,7 +14,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.junit.jupiter.api.Test;
 
-/** What the service reads from the configuration: who runs tasks, and where the staging directory is. */
+/** Reads the service's configuration: who runs tasks, and where the staging directory is. */
 class NodeSettingsTest {
   @Test
   void saysThatTasksShareAUser() {

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.filesystem.TreeRemover;
 
-/** The service as a NodeManager calls it, next to a real ResourceManager and real directories. */
+/** Calls the service as a NodeManager does, next to a real ResourceManager and real directories. */
 @Timeout(60)
 class ShuffleNodeServiceTest {
   @TempDir

@@ -23,7 +23,7 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapred.JobConf;
 import org.junit.jupiter.api.Test;
 
-/** Every order is its comparator's, and prefixes never contradict it. */
+/** Every order agrees with its comparator, and prefixes never contradict it. */
 class KeyOrderTest {
   @Property
   void text(@ForAll("contents") byte[] left, @ForAll("contents") byte[] right)

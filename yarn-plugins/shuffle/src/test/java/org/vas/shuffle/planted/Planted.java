@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What somebody may put in a file's place. */
+/** The things that somebody may put in a file's place. */
 enum Planted {
   LINK_TO_FILE, LINK_TO_DIRECTORY, DANGLING_LINK, HARD_LINK, FIFO, SOCKET, DIRECTORY, DEVICE;
 
   private static final int MODE = 0666;
 
-  /** The call, named as in C. */
+  /** A function of the C library, named as in C. */
   interface Calls extends Library {
     int mknod(String path, int mode, long device);
   }

@@ -24,7 +24,9 @@ import org.vas.filesystem.PredictableNames;
 import org.vas.filesystem.TreeRemover;
 import org.vas.shuffle.mof.ShuffleFiles;
 
-/** Everything that can be planted at every name that can be guessed. A FIFO must block nobody. */
+/**
+ * Puts everything that can be planted at every name that can be guessed. A FIFO must block nobody.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlantedNamesTest {
   private static final String ATTEMPT = "attempt_1_0001_m_000000_0";

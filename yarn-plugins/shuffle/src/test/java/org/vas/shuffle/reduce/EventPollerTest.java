@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How the application master is asked: each event once, in parts, once a second. */
+/** Asks the application master for each event once, in parts, once a second. */
 class EventPollerTest {
   private static final TaskAttemptID REDUCE = new TaskAttemptID("1", 1, TaskType.REDUCE, 0, 0);
 

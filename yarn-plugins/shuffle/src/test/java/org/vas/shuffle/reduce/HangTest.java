@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Code of the job that never returns: the attempt's heartbeats must say that nothing moves, or
+ * When code of the job never returns, the attempt's heartbeats must say that nothing moves, or
  * mapreduce.task.timeout never ends it.
  */
 @Timeout(120)
@@ -64,7 +64,7 @@ class HangTest {
     }
   }
 
-  /** A comparator that stops some time. */
+  /** A comparator that never returns from some call on. */
   public static final class Stopping extends Text.Comparator {
     @Override
     public int compare(byte[] left, int leftOffset, int leftLength,
@@ -74,7 +74,7 @@ class HangTest {
     }
   }
 
-  /** A codec that stops in the middle. */
+  /** A codec that never returns from some call on. */
   public static final class StoppingCodec extends DefaultCodec {
     @Override
     public CompressionInputStream createInputStream(InputStream in, Decompressor decompressor)

@@ -37,7 +37,7 @@ import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** Reducers over manifests of both versions: what they read, and what they ask for. */
+/** Runs reducers over manifests of both versions: counts what they read, and what they ask for. */
 @Timeout(120)
 class ManifestVersionsTest {
   private static final int MAPS = 8;

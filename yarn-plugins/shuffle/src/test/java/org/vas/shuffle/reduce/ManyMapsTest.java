@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A reducer of a job with 5,000 maps of one record each, all with files of their own. */
+/** Runs a reducer of a job with 5,000 maps of one record each, all with files of their own. */
 @Tag("long")
 @Timeout(300)
 class ManyMapsTest {

@@ -15,7 +15,7 @@ import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** What a reduce attempt finds of one map's output, by the product's own look at it. */
+/** Looks at one map's output as a reduce attempt does, by the product's own code. */
 public final class MapLooks {
   private static final int VERIFY = 64 << 10;
   private static final int END = 2;
@@ -23,7 +23,7 @@ public final class MapLooks {
 
   private MapLooks() {}
 
-  /** This map has to run again. */
+  /** Thrown when the map has to run again. */
   public static final class BadMap extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bound on memory, under the JVM's own limits: passes, never an OutOfMemoryError. */
+/**
+ * Under the JVM's own limits a reducer keeps its bound on memory: passes, never an
+ * OutOfMemoryError.
+ */
 @Tag("long")
 @Timeout(300)
 class MemoryBoundTest {

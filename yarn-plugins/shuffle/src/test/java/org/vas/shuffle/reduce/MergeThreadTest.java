@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which thread merges: code of the job runs in that of reduce(), unless the job says otherwise. */
+/** Code of the job runs in the thread of reduce(), unless the job says otherwise. */
 @Timeout(120)
 class MergeThreadTest {
   private static final int MAPS = 6;
@@ -170,7 +170,7 @@ class MergeThreadTest {
     assertTrue(why(false).startsWith("the serialization " + OwnSerialization.class.getName()));
   }
 
-  /** Reads as Hadoop's does. */
+  /** A serialization of a job, which reads as Hadoop's does. */
   public static class OwnSerialization extends WritableSerialization {}
 
   @Test
@@ -182,6 +182,6 @@ class MergeThreadTest {
     assertTrue(why(false).startsWith("the cipher " + OwnCipher.class.getName()), () -> "not seen");
   }
 
-  /** Encrypts as Hadoop's does. */
+  /** A cipher of a job, which encrypts as Hadoop's does. */
   public static class OwnCipher extends JceAesCtrCryptoCodec {}
 }

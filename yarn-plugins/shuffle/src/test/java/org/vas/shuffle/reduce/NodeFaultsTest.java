@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What can happen to the node medium alone, to a whole reducer and the real daemon. */
+/** Runs a whole reducer and the real daemon through faults that only the node medium has. */
 @Tag("long")
 class NodeFaultsTest extends ThreeMaps {
   private static final String NO_SPACE = "No space left on device";

@@ -43,7 +43,9 @@ import org.vas.shuffle.daemon.ModelDaemon;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.ReadMeter;
 
-/** Whom a look at an output on another node blames, and what it finds of an encrypted one. */
+/**
+ * Checks whom a look at an output on another node blames, and what it finds of an encrypted one.
+ */
 @Timeout(60)
 class NodeLookTest {
   private static final TaskAttemptID MAP = new TaskAttemptID("1", 1, TaskType.MAP, 0, 0);

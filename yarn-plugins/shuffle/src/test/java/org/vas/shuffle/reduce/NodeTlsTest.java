@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A job that demands TLS, on a node whose daemon has none, and on one that has it. */
+/** Runs a job that demands TLS, on a node whose daemon has none, and on one that has it. */
 @Timeout(60)
 class NodeTlsTest {
   private static final String PASSWORD = "changeit";

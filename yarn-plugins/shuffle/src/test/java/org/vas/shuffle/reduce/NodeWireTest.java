@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.vas.shuffle.daemon.ModelDaemon;
 
-/** What a whole reducer does with answers that its daemon got wrong, or does not end. */
+/** Runs a whole reducer with answers that its daemon got wrong, or does not end. */
 @Timeout(60)
 class NodeWireTest {
   private static final int RECORDS = 5000;

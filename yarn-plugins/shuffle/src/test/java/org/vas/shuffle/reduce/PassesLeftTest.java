@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.vas.shuffle.SharedFileSystem;
 
-/** What reduce attempts that failed leave of their passes. */
+/** Checks what reduce attempts that failed leave of their passes. */
 @Timeout(120)
 class PassesLeftTest {
   private static final int MAPS = 12;

@@ -15,7 +15,7 @@ import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ObservedFileSystem;
 
-/** What a reduce attempt asks of the metadata server is what it counts. */
+/** A reduce attempt counts exactly the requests that it makes to the metadata server. */
 class ReduceMetadataTest {
   @TempDir
   private Path directory;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.vas.shuffle.SharedFileSystem;
 
-/** What a reduce task says of itself while it runs. */
+/** Reads the metrics of a reduce task while it runs. */
 class ReduceMetricsTest {
   @TempDir
   private Path directory;

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The order and the groups that reduce() sees: equal keys, and comparators of the job's own. */
+/**
+ * Checks the order and the groups that reduce() sees: with equal keys, and comparators of the job's
+ * own.
+ */
 @Timeout(120)
 class ReduceOrderTest {
   @TempDir Path dir;
@@ -50,7 +53,7 @@ class ReduceOrderTest {
     assertEquals(1, harness.expected().size());
   }
 
-  /** Descending, and grouped by the first letter: two comparators of the job's own. */
+  /** Sorts in descending order: a comparator of the job's own. */
   public static final class Descending extends WritableComparator {
     public Descending() {
       super(Text.class, true);

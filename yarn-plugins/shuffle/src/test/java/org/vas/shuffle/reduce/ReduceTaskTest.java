@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.shuffle.SharedFileSystem;
 
-/** Hadoop's ReduceTask with the plugin, against a stable sort of the same records. */
+/** Compares Hadoop's ReduceTask with the plugin with a stable sort of the same records. */
 @Timeout(120)
 class ReduceTaskTest {
   private static final long BLOCK = 64 << 10;

@@ -39,10 +39,10 @@ final class Reducers {
     return text.length() <= LONGEST ? text : text.length() + "#" + text.hashCode();
   }
 
-  /** The old interface. */
+  /** Notes what it gets by the old interface. */
   public static final class Old extends Noting {}
 
-  /** The old interface, for tests that do something besides. */
+  /** Notes what it gets by the old interface; base of reducers that do something besides. */
   public abstract static class Noting extends MapReduceBase
       implements Reducer<Writable, Writable, NullWritable, NullWritable> {
     private String id;
@@ -64,7 +64,7 @@ final class Reducers {
     }
   }
 
-  /** The new interface. */
+  /** Notes what it gets by the new interface. */
   public static final class New extends
       org.apache.hadoop.mapreduce.Reducer<Writable, Writable, NullWritable, NullWritable> {
     @Override

@@ -46,7 +46,7 @@ public final class TightReduce {
     harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
   }
 
-  /** Fails in the middle. */
+  /** A reducer that fails in the middle. */
   public static final class Failing extends Reducer<Text, Text, NullWritable, NullWritable> {
     @Override
     protected void reduce(Text key, Iterable<Text> values, Context context) throws IOException {
@@ -56,7 +56,7 @@ public final class TightReduce {
     }
   }
 
-  /** Counts, and sees that keys come in order. */
+  /** Counts records, and checks that keys come in order. */
   public static final class Counting extends Reducer<Text, Text, NullWritable, NullWritable> {
     private Text before = new Text();
 

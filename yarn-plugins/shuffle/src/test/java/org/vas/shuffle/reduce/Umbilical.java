@@ -18,7 +18,7 @@ import org.apache.hadoop.mapred.TaskCompletionEvent;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 
-/** An application master that knows nothing but completion events. */
+/** Stands in for an application master; knows nothing but completion events. */
 final class Umbilical {
   private final List<TaskCompletionEvent> events = new ArrayList<>();
   private final List<TaskStatus.Phase> phases = Collections.synchronizedList(new ArrayList<>());

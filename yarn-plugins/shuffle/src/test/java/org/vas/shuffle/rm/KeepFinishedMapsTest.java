@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A real ResourceManager; the nodes' and applications' ends of the wire are Hadoop's own. */
+/** Runs a real ResourceManager; the nodes' and applications' ends of the wire are Hadoop's own. */
 @Timeout(60)
 class KeepFinishedMapsTest {
   private static final int CONTAINER_MB = 1024;

@@ -1,10 +1,10 @@
 package org.vas.shuffle.site;
 
-/** A promise of the site that a history has broken. */
+/** Thrown when a history has broken a promise of the site. */
 final class Broken extends AssertionError {
   private static final long serialVersionUID = 1L;
 
-  /** What a site promises, whatever happens on it. */
+  /** The promises of a site, which hold whatever happens on it. */
   enum Invariant {
     /** I1: the output of a job that succeeded is exactly that of its input. */
     WRONG_OUTPUT,

@@ -3,7 +3,9 @@ package org.vas.shuffle.site;
 import java.util.List;
 import org.vas.filesystem.ModelGuest.Rename;
 
-/** What protects a site. A test switches one off, and sees the invariant break that it is for. */
+/**
+ * The protections of a site. A test switches one off, and sees the invariant break that it is for.
+ */
 final class Guards {
   String lazyPaths = "";
   String links = "guarded";

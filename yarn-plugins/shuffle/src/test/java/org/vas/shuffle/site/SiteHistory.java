@@ -15,8 +15,8 @@ import org.vas.filesystem.ModelGuest;
 import org.vas.shuffle.model.ModelTrees;
 
 /**
- * Jobs, users, strangers, faults and the janitor on one site, in an order that a seed decides. In
- * the middle of any of them another one may come: it runs between two calls of the first.
+ * Runs jobs, users, strangers, faults and the janitor on one site, in an order that a seed decides.
+ * In the middle of any of them another one may come: it runs between two calls of the first.
  */
 final class SiteHistory {
   private static final int MOST_STEPS = 30;

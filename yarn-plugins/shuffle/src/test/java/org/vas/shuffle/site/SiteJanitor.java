@@ -9,8 +9,8 @@ import java.util.Map;
 import org.vas.shuffle.model.ModelTrees;
 
 /**
- * The janitor's rule, as {@code vas shuffle gc} has it in Python: what is over for longer than the
- * grace goes into quarantine, and from there for good after another one.
+ * Applies the janitor's rule, as {@code vas shuffle gc} has it in Python: a job's output that is
+ * over for longer than the grace goes into quarantine, and is removed for good after another grace.
  */
 final class SiteJanitor {
   /** Milliseconds. */

@@ -24,9 +24,9 @@ import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.vas.filesystem.ModelGuest;
 
 /**
- * An application master, by the rules of Hadoop's: numbers its attempts from a thousand of its
- * own, lets one attempt of each reduce commit, writes its history, recovers from that of the one
- * before it, and commits the job at most once.
+ * An application master that keeps the rules of Hadoop's: it numbers its attempts from a thousand
+ * of its own, lets one attempt of each reduce commit, writes its history, recovers from that of the
+ * one before it, and commits the job at most once.
  */
 final class SiteMaster {
   private static final int ATTEMPTS_OF_ONE_MASTER = 1000;

@@ -25,9 +25,10 @@ import org.vas.filesystem.ModelGuest.Rename;
 import org.vas.shuffle.site.Broken.Invariant;
 
 /**
- * The whole life of jobs on a site, at random: appends, renames, commits, the janitor, evacuation,
- * guests that die with what they had not synced, two masters, OSTs that go away. The seed of a
- * history that breaks a promise is in the error: {@code -Dvas.site.seed=N} runs that one alone.
+ * Runs the whole life of jobs on a site, at random: appends, renames, commits, the janitor,
+ * evacuation, guests that die with what they had not synced, two masters, OSTs that go away. The
+ * seed of a history that breaks a promise is in the error: {@code -Dvas.site.seed=N} runs that one
+ * alone.
  */
 @Timeout(600)
 class SiteModelTest {

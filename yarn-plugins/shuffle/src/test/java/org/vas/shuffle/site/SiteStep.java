@@ -2,7 +2,7 @@ package org.vas.shuffle.site;
 
 import java.util.Random;
 
-/** Something that happens on a site, and how often among twenty or so others. */
+/** The kinds of things that happen on a site, each with its frequency. */
 enum SiteStep {
   SUBMIT(1), MAP(5), REDUCE(7), COMMIT(3), NEW_MASTER(2), CLEAN_UP(1),
   GUEST_DIES(3), EVACUATE(1), OST_AWAY(1), OSTS_BACK(2),

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Somebody who puts links to another's files where the site's code makes its names. */
+/** Puts links to another's files where the site's code makes its names. */
 final class SiteStranger {
   private final Path precious;
   private final Path file;

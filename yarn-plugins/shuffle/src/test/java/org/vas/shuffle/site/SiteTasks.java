@@ -16,7 +16,9 @@ import org.vas.filesystem.ModelGuest;
 import org.vas.shuffle.map.MapFiles;
 import org.vas.shuffle.reduce.MapLooks;
 
-/** Task attempts on guests: map output by the product's writer and reader, Hadoop's committer. */
+/**
+ * Runs task attempts on guests: map output by the product's writer and reader, Hadoop's committer.
+ */
 final class SiteTasks {
   private final Site site;
 

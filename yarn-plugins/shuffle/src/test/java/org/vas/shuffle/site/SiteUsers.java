@@ -15,7 +15,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.vas.filesystem.ModelGuest;
 
 /**
- * Users beside the jobs: they append to one log, rename their files to names that others want too,
+ * Users next to the jobs: they append to one log, rename their files to names that others want too,
  * and replace files. What a call acknowledged is written down, and looked for in the end.
  */
 final class SiteUsers {
