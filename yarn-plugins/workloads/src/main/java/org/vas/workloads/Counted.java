@@ -2,7 +2,7 @@ package org.vas.workloads;
 
 import org.apache.hadoop.mapred.Counters;
 
-/** The counters of all tasks of a kind: each task's last report counts. */
+/** Adds up the counters of all tasks of a kind; of each task the last report counts. */
 final class Counted {
   private final Counters sum = new Counters();
   private Counters last = new Counters();

@@ -10,7 +10,10 @@ import org.apache.hadoop.mapred.TaskCompletionEvent;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 
-/** An application master that says which maps succeeded, lets all commit, and adds up counters. */
+/**
+ * Stands in for an application master: says which maps succeeded, lets all tasks commit, and adds
+ * up counters.
+ */
 final class Master {
   final Counted maps = new Counted();
   final Counted reduces = new Counted();

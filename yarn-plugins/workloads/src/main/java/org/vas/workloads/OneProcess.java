@@ -26,7 +26,10 @@ import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** All tasks of a job in this process, one after the other: Hadoop's own MapTask and ReduceTask. */
+/**
+ * Runs all tasks of a job in this process, one after the other, by Hadoop's own MapTask and
+ * ReduceTask.
+ */
 final class OneProcess {
   private static final JobID ID = new JobID("one", 1);
 
@@ -59,8 +62,10 @@ final class OneProcess {
   }
 
   /**
-   * Runs the job in an empty directory, with the output below it that the job names. Map output goes
-   * there too, unless the job names a directory of its own.
+   * Runs the job in an empty directory, with the output below it that the job names. Map output
+   * goes there too, unless the job names a directory of its own.
+   *
+   * @param stock whether Hadoop's own shuffle is used, and not VAS's
    */
   static Ran run(JobConf job, Path directory, boolean stock) throws Exception {
     OneProcess process = new OneProcess(new JobConf(job), directory, stock);

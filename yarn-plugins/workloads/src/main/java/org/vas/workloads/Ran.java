@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.apache.hadoop.io.MD5Hash;
 import org.apache.hadoop.mapreduce.TaskCounter;
 
-/** A job that has run. */
+/** The output and the counters of a job that has run. */
 final class Ran {
   final Counted maps;
   final Counted reduces;
@@ -34,7 +34,7 @@ final class Ran {
         MD5Hash.digest(Files.readAllBytes(file)).getDigest());
   }
 
-  /** Returns the digest of each output file, by its name. */
+  /** Returns the MD5 digest of each output file, by its name. */
   Map<String, String> output() {
     return output;
   }

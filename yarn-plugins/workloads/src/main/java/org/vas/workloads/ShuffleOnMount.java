@@ -10,10 +10,10 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.vas.workloads.probe.ShuffleProbe;
 
 /**
- * {@code ShuffleOnMount MOUNT LAYOUT LOCAL [KEY=VALUE...]}: a probe's job in this process, whose map
- * output VAS's collector writes below a directory of Lustre and VAS's merge reads from there.
- * LAYOUT is packed or per-reducer, or stock for the same job with Hadoop's own shuffle below LOCAL, an
- * empty directory. The keys are those of the job.
+ * {@code ShuffleOnMount MOUNT LAYOUT LOCAL [KEY=VALUE...]}: runs a probe's job in this process,
+ * whose map output VAS's collector writes below a directory of Lustre and VAS's merge reads from
+ * there. LAYOUT is packed or per-reducer, or stock for the same job with Hadoop's own shuffle below
+ * LOCAL, an empty directory. The keys are those of the job.
  *
  * <p>Prints the digests of the output, the records and the files of map output as one line of JSON.
  */

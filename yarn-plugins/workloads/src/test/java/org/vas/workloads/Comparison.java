@@ -24,7 +24,7 @@ import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.TaskCounter;
 
-/** Our counters against stock's: alike, or different by what docs/shuffle.md says. */
+/** Compares VAS's counters with stock's: they are equal, or differ by what docs/shuffle.md says. */
 final class Comparison {
   private static final long END_MARKER_AND_CRC32 = 6;
   private static final List<TaskCounter> ALWAYS = List.of(MAP_INPUT_RECORDS, MAP_OUTPUT_RECORDS,

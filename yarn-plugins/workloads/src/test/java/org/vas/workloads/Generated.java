@@ -11,7 +11,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
 import org.vas.workloads.data.Generate;
 
-/** Files that the project's generator makes, and files of jobs read back. */
+/** Makes files by the project's generator, and reads back the files of jobs. */
 final class Generated {
   private Generated() {}
 

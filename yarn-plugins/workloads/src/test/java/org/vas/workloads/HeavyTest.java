@@ -32,7 +32,9 @@ import org.vas.workloads.heavy.SequenceCount;
 import org.vas.workloads.tool.OneJob;
 import org.vas.workloads.words.PlainWordCount;
 
-/** The four against a plain computation of the same, in one process. */
+/**
+ * Runs the four jobs of {@code heavy} in one process, and compares them with a plain computation.
+ */
 class HeavyTest {
   private static final int REDUCERS = 3;
 
@@ -98,7 +100,7 @@ class HeavyTest {
   void aLineThatIsNoEdgeIsNamed() throws Exception {
     Path input = written("1\t2\n3 4\n");
     IOException wrong = assertThrows(IOException.class, () -> run(new AdjacencyList(), input));
-    assertEquals("no edge: '3 4'", wrong.getMessage());
+    assertEquals("'3 4' is not an edge; write FROM, a tab, and TO", wrong.getMessage());
   }
 
   static Stream<OneJob> combining() {

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Input of three files for the programs that read one; the same on each call. */
+/** Makes an input of three files for the programs that read one; the same on each call. */
 final class Inputs {
   private static final int FILES = 3;
   private static final int TERA_KEY = 10;

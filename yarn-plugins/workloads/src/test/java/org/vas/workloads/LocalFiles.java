@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** Local files with permissions that take no program to set or read. */
+/** Local files whose permissions are set and read without starting a program. */
 public final class LocalFiles extends LocalFileSystem {
   /** For Hadoop. */
   public LocalFiles() {

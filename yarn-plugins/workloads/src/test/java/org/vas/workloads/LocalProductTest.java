@@ -17,7 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Stock's reducers on LocalCollector's map output: every program, codec and encryption. */
+/**
+ * Runs every program, codec and encryption with stock's reducers on LocalCollector's map output.
+ */
 @Tag("long")
 class LocalProductTest {
   private static final List<TaskCounter> ALWAYS = List.of(TaskCounter.MAP_INPUT_RECORDS,

@@ -22,7 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every program, codec, encryption and layout: stock's output and counters, and ours. */
+/**
+ * Runs every program, codec, encryption and layout, and compares outputs and counters with stock's.
+ */
 @Tag("long")
 class ProductTest {
   @TempDir

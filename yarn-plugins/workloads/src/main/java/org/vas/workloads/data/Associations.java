@@ -2,7 +2,7 @@ package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
 
-/** Lines of {@code A,B,C,D}, each item above the one before it and all of seven digits. */
+/** Makes lines of {@code A,B,C,D}: numbers of seven digits, each larger than the one before it. */
 final class Associations implements LineSource {
   private static final long BYTES_FOR_EACH_PREFIX = 64;
   private static final int LEAST_ITEM = 1_000_000;

@@ -2,7 +2,7 @@ package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
 
-/** Lines of {@code FILE-NUMBER}, a tab, and words; a document goes back to phrases it has used. */
+/** Makes lines of {@code FILE-NUMBER}, a tab, and words; a document repeats some of its phrases. */
 final class Documents implements LineSource {
   private static final int LEAST_WORDS = 100;
   private static final int MOST_WORDS = 300;

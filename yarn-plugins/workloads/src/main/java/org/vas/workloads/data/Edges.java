@@ -2,7 +2,9 @@ package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
 
-/** Lines of {@code FROM}, a tab, and {@code TO}: nodes have about nine edges on the average. */
+/**
+ * Makes lines of {@code FROM}, a tab, and {@code TO}: nodes have about nine edges on the average.
+ */
 final class Edges implements LineSource {
   private static final long BYTES_FOR_EACH_NODE = 128;
 

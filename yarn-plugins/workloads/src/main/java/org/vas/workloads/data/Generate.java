@@ -14,7 +14,9 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.numbered.NumberedMaps;
 
-/** {@code Generate KIND BYTES FILES SEED OUTPUT}: text for the project's own jobs. */
+/**
+ * {@code Generate KIND BYTES FILES SEED OUTPUT}: writes text, the input of the project's own jobs.
+ */
 public final class Generate extends Configured implements Tool {
   static final String KIND = "generate.kind";
   static final String BYTES = "generate.bytes";
@@ -47,9 +49,10 @@ public final class Generate extends Configured implements Tool {
   }
 
   /**
-   * Returns the job of these arguments.
+   * Returns the job that writes the text.
    *
-   * @throws IllegalArgumentException if they are wrong
+   * @param args KIND BYTES FILES SEED OUTPUT
+   * @throws IllegalArgumentException that says which of them is wrong
    */
   public Job job(String... args) throws IOException {
     if (args.length != ARGUMENTS) {

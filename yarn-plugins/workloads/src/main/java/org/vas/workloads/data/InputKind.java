@@ -2,23 +2,30 @@ package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
 
-/** A kind of input that a generator makes. */
+/** A kind of input that {@link Generate} makes. */
 enum InputKind {
-  /** For SelfJoin: four items in order; about two lines at a time differ in the last one alone. */
+  /**
+   * Input of SelfJoin: four items in order; about two lines at a time differ in the last one alone.
+   */
   ASSOCIATIONS {
     @Override
     LineSource lines(long bytes) {
       return new Associations(bytes);
     }
   },
-  /** For InvertedIndex and SequenceCount: a name, a tab, words that repeat as those of texts do. */
+  /**
+   * Input of InvertedIndex and SequenceCount: a name, a tab, and words that repeat as in real
+   * texts.
+   */
   DOCUMENTS {
     @Override
     LineSource lines(long bytes) {
       return new Documents();
     }
   },
-  /** For AdjacencyList: two nodes with a tab between them; a few nodes have very many edges. */
+  /**
+   * Input of AdjacencyList: two nodes with a tab between them; a few nodes have very many edges.
+   */
   EDGES {
     @Override
     LineSource lines(long bytes) {
@@ -26,12 +33,12 @@ enum InputKind {
     }
   };
 
-  /** Returns the lines of this kind for files that have so many bytes together. */
+  /** Returns the lines of this kind for files of {@code bytes} bytes in all. */
   abstract LineSource lines(long bytes);
 
   /**
-   * Draws a number below the bound, small ones often: of n numbers the r-th is drawn as often as r
-   * to the power of -2/3 has it.
+   * Draws a number from 0 to {@code bound} - 1, small ones more often: the frequency of r falls as
+   * r to the power of -2/3.
    */
   static long skewed(SplittableRandom random, long bound) {
     double drawn = random.nextDouble();

@@ -8,7 +8,7 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.vas.workloads.numbered.NumberedMaps;
 
-/** Writes a file: whole lines, as many as its share of the bytes has room for. */
+/** Writes one file of whole lines, as many as its share of the bytes has room for. */
 public final class OneFile extends Mapper<NullWritable, NullWritable, NullWritable, Text> {
   @Override
   protected void map(NullWritable none, NullWritable nothing, Context context)

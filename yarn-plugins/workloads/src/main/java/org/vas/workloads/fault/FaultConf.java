@@ -2,7 +2,7 @@ package org.vas.workloads.fault;
 
 import org.vas.conf.ConfKey;
 
-/** Keys of the faults that a job meets. {@code fs.lustre.impl} has to be {@link FaultyLustre}. */
+/** Keys of the faults that a job meets. {@code fs.lustre.impl} must be {@link FaultyLustre}. */
 public interface FaultConf {
   ConfKey<String> POINTS = ConfKey.text("fault.points", "",
       "Named points, separated by ;, each NAME PROCESS CALL PATH NTH ACTION; see FaultPoint.");

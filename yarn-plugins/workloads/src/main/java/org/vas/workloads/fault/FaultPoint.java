@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * A named point: the NTH call of a kind, on a path, in a process whose command line matches.
+ * A fault at a named point: at the NTH call of a kind, on a path, in a process whose command line
+ * matches. Written {@code NAME PROCESS CALL PATH NTH ACTION}.
  *
  * <p>Calls are open, read, create, write, sync, close (of what is written), rename, renamed (after
  * it), mkdirs, status and list. PROCESS and PATH are regular expressions that are looked for, and
@@ -70,11 +71,16 @@ final class FaultPoint {
     boolean known = List.of(HOLD, SHORT, THREAD).contains(action)
         || action.startsWith(SLOW) || action.startsWith(EXIT);
     if (!known && !ERRNOS.containsKey(action)) {
-      throw new IllegalArgumentException(FaultConf.POINTS.name() + ": " + name + ": no action " + action);
+      throw new IllegalArgumentException(
+          FaultConf.POINTS.name() + ": " + name + ": '" + action + "' is not an action");
     }
   }
 
-  /** Returns the points of this process. */
+  /**
+   * Returns the points that {@code fault.points} has for this process.
+   *
+   * @throws IllegalArgumentException that names the point, if it is not of this form
+   */
   static List<FaultPoint> of(Configuration conf) {
     Path directory = Path.of(FaultConf.DIRECTORY.get(conf));
     String command = System.getProperty("sun.java.command", "");
@@ -90,8 +96,9 @@ final class FaultPoint {
   }
 
   /**
-   * Causes the fault if the happening and the file are those of this point, and its count is
-   * reached. Returns whether it did.
+   * Causes the fault if this point is about this call and this file, and its count is reached.
+   * Returns whether it did.
+   *
    * @throws IOException if the action is an error
    */
   boolean at(String happening, String file) throws IOException {

@@ -10,7 +10,10 @@ import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 import org.apache.hadoop.mapreduce.TaskCounter;
 
-/** An application master of which all maps succeeded on one node; it keeps the last counters. */
+/**
+ * Stands in for an application master whose maps all succeeded on one node; keeps the last
+ * counters.
+ */
 final class AllMapsDone {
   private final TaskCompletionEvent[] events;
   private volatile Counters counters = new Counters();

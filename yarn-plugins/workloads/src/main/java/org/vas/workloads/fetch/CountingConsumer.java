@@ -9,8 +9,9 @@ import org.apache.hadoop.util.Progress;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Fetches and merges by the consumer that a key names, and reads every merged record, which is all that
- * a reducer does before its own code. Hands no record on, so that no job's code is measured.
+ * Fetches and merges by the consumer that {@code vas.bench.fetch.consumer} names, and reads every
+ * merged record, which is all that a reducer does before its own code. Hands no record on, so that
+ * no job's code is measured.
  *
  * @param <K> key of the map output
  * @param <V> its value

@@ -16,9 +16,9 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.security.token.JobTokenSecretManager;
 
 /**
- * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL}: Hadoop's own ReduceTask up to the
- * end of its merge. Prints {@code ready}; for each line on standard input it fetches and merges the
- * partition once and prints what it read as JSON. Ends when its standard input does.
+ * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL}: runs Hadoop's own ReduceTask
+ * up to the end of its merge. Prints {@code ready}; for each line on standard input it fetches and
+ * merges the partition once and prints what it read as JSON. Ends when its standard input does.
  */
 public final class FetchClient {
   private final Path local;
@@ -38,7 +38,7 @@ public final class FetchClient {
     url = args[5];
   }
 
-  /** Fetches as often as it is told. */
+  /** Fetches once for each line on standard input. */
   public static void main(String[] args) throws Exception {
     FetchClient client = new FetchClient(args);
     BufferedReader told =

@@ -12,12 +12,14 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 
-/** The job that the map output belongs to: its names, its secret and its configuration. */
+/**
+ * The made-up job that the measured map output belongs to: its names, its secret and configuration.
+ */
 final class MadeJob {
   static final ApplicationId APPLICATION = ApplicationId.newInstance(17, 3);
   static final JobID ID = new JobID("17", 3);
   static final String USER = "vas";
-  /** Guards made-up bytes in a network of their own, so everyone may know it. */
+  /** The job's shuffle secret; it guards only made-up bytes, so everyone may know it. */
   static final byte[] SECRET = "the secret of vas bench".getBytes(StandardCharsets.US_ASCII);
 
   private MadeJob() {}
@@ -36,7 +38,7 @@ final class MadeJob {
         .resolve(APPLICATION.toString());
   }
 
-  /** Returns the configuration of its tasks on the node with this local directory. */
+  /** Returns the configuration of the job's tasks on the node with this local directory. */
   static JobConf conf(Path local, int maps, int reducers) {
     JobConf job = new JobConf();
     job.set(MRConfig.LOCAL_DIR, directory(local).toString());

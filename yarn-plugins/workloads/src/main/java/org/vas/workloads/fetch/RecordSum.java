@@ -3,8 +3,9 @@ package org.vas.workloads.fetch;
 import java.util.Locale;
 
 /**
- * Number, bytes and a sum of records, the same in any order of records: tells a whole fetch from one
- * that lost or doubled a record. It reads few bytes of each, since both systems check all of them.
+ * Counts records and their bytes and adds them up, the same in any order of records: tells a whole
+ * fetch from one that lost or doubled a record. It reads few bytes of each record, since both
+ * systems check all of them.
  */
 final class RecordSum {
   private static final int FEWEST = Long.BYTES;
@@ -37,7 +38,7 @@ final class RecordSum {
     return word;
   }
 
-  /** Returns the fields of a JSON object. */
+  /** Returns the numbers as fields of a JSON object, without its braces. */
   String json() {
     return String.format(
         Locale.ROOT, "\"records\": %d, \"bytes\": %d, \"sum\": \"%016x\"", records, bytes, sum);

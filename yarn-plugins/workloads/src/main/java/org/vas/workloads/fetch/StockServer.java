@@ -14,8 +14,8 @@ import org.apache.hadoop.yarn.server.api.AuxiliaryLocalPathHandler;
 import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 
 /**
- * {@code StockServer LOCAL_DIR PORT}: Hadoop's own ShuffleHandler with the job of {@link MadeJob}, as a
- * NodeManager starts it. Prints {@code ready}, and ends when its standard input does.
+ * {@code StockServer LOCAL_DIR PORT}: runs Hadoop's own ShuffleHandler with the job of {@link
+ * MadeJob}, as a NodeManager does. Prints {@code ready}, and ends when its standard input does.
  */
 public final class StockServer {
   private StockServer() {}

@@ -12,11 +12,13 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
- * {@code CreatedFiles MAPS REDUCERS LAYOUT DIRECTORY}: Hadoop's own MapTask with VAS's collector, one
- * attempt after another in this process. Every attempt has a record for each reducer.
+ * {@code CreatedFiles MAPS REDUCERS LAYOUT DIRECTORY}: runs Hadoop's own MapTask with VAS's
+ * collector, one attempt after another in this process. Every attempt has a record for each
+ * reducer.
  *
- * <p>Prints the map attempts, the files that are on the disk after each of them, summed up, and the
- * files that the tasks' counters name. An attempt's files are removed once they are counted.
+ * <p>Prints the number of map attempts, of the files that are on the disk after each of them,
+ * summed up, and of the files that the tasks' counters name. An attempt's files are removed once
+ * they are counted.
  */
 public final class CreatedFiles {
   private static final String COLLECTOR = "org.vas.shuffle.map.LustreCollector";

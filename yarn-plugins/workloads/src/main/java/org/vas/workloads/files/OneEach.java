@@ -11,7 +11,7 @@ import org.apache.hadoop.mapred.Mapper;
 import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reporter;
 
-/** A record for each reducer: Hadoop's partitioner sends number n to reducer n. */
+/** Emits a record for each reducer: Hadoop's partitioner sends number n to reducer n. */
 public final class OneEach extends MapReduceBase
     implements Mapper<LongWritable, Text, IntWritable, NullWritable> {
   private int reducers;

@@ -20,7 +20,9 @@ import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.UserGroupInformation;
 
-/** One map attempt, run by Hadoop's MapTask; who would be its application master notes counters. */
+/**
+ * Runs one map attempt by Hadoop's MapTask, and keeps the counters that it reports to its master.
+ */
 final class OneMap {
   private static final String GROUP = "VAS shuffle";
   private static final String CREATED = "FILES_CREATED";

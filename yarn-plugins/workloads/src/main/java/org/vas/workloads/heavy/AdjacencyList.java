@@ -8,7 +8,7 @@ import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
 
-/** {@code AdjacencyList INPUT OUTPUT}: the neighbours of each node of a directed graph. */
+/** {@code AdjacencyList INPUT OUTPUT}: writes the neighbours of each node of a directed graph. */
 public final class AdjacencyList extends OneJob {
   /** Makes the job with its name and usage text. */
   public AdjacencyList() {
@@ -31,7 +31,7 @@ public final class AdjacencyList extends OneJob {
     job.setOutputValueClass(Neighbours.class);
   }
 
-  /** Tells each end of an edge about the other one. Fails on a line that is not an edge. */
+  /** Emits, for each end of an edge, the other end. Fails on a line that is not an edge. */
   public static final class BothEnds extends Mapper<Text, Text, Text, Neighbours> {
     private final Neighbours neighbours = new Neighbours();
 
@@ -39,7 +39,7 @@ public final class AdjacencyList extends OneJob {
     protected void map(Text from, Text to, Context context)
         throws IOException, InterruptedException {
       if (to.getLength() == 0) {
-        throw new IOException("no edge: '" + from + "'");
+        throw new IOException("'" + from + "' is not an edge; write FROM, a tab, and TO");
       }
       neighbours.clear();
       neighbours.to.add(to);

@@ -11,7 +11,7 @@ import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
 
-/** {@code InvertedIndex INPUT OUTPUT}: which documents a word is in. */
+/** {@code InvertedIndex INPUT OUTPUT}: writes which documents each word is in. */
 public final class InvertedIndex extends OneJob {
   /** Makes the job with its name and usage text. */
   public InvertedIndex() {

@@ -6,7 +6,10 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** Writes every two different last items, the lesser one first. Keeps a group in memory. */
+/**
+ * Writes the group's first items with every two of its last items, the lesser one first. Keeps a
+ * group in memory.
+ */
 public final class JoinLasts extends Reducer<Text, Text, Text, NullWritable> {
   private static final byte[] COMMA = {SelfJoin.SEPARATOR};
   private final Text joined = new Text();

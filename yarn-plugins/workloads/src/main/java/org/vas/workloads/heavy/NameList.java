@@ -14,13 +14,13 @@ public final class NameList implements Writable {
   private List<Text> names = new ArrayList<>();
   private boolean isSorted = true;
 
-  /** Adds a copy of a name, if it is a new one. */
+  /** Adds a copy of a name. */
   void add(Text name) {
     names.add(new Text(name));
     isSorted = names.size() == 1;
   }
 
-  /** Adds the names of another set, which shares them: names never change. */
+  /** Adds the names of another set, without copying them: names never change. */
   void addAll(NameList others) {
     isSorted = others.names.isEmpty() ? isSorted : names.isEmpty() && others.isSorted;
     names.addAll(others.names);

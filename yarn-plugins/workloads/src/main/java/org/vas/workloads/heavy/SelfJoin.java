@@ -10,8 +10,8 @@ import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
 
 /**
- * {@code SelfJoin INPUT OUTPUT}: the step of the Apriori algorithm that makes candidates of k + 1
- * items of those of k items that differ in their last one.
+ * {@code SelfJoin INPUT OUTPUT}: does the join step of the Apriori algorithm, which makes
+ * candidates of k + 1 items from every two sets of k items that differ in their last one.
  *
  * <p>It has no combiner: all that one could drop are lines that are in one split twice.
  */
@@ -38,7 +38,10 @@ public final class SelfJoin extends OneJob {
     job.setOutputValueClass(NullWritable.class);
   }
 
-  /** Parts the last item from those before it, which keep their last comma. Skips empty lines. */
+  /**
+   * Splits a line into its last item and the items before it, with their last comma. Skips empty
+   * lines.
+   */
   public static final class Cut extends Mapper<LongWritable, Text, Text, Text> {
     private final Text first = new Text();
     private final Text last = new Text();

@@ -11,7 +11,10 @@ import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
 
-/** {@code SequenceCount INPUT OUTPUT}: how often a document has three words in a row. */
+/**
+ * {@code SequenceCount INPUT OUTPUT}: counts how often each three words stand in a document in a
+ * row.
+ */
 public final class SequenceCount extends OneJob {
   private static final char SEPARATOR = '|';
 

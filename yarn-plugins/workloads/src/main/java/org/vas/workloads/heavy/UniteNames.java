@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** The union of a word's names. Keeps them in memory. */
+/** Unites the sets of documents that a word is in. Keeps them in memory. */
 public final class UniteNames extends Reducer<Text, NameList, Text, NameList> {
   @Override
   protected void reduce(Text word, Iterable<NameList> parts, Context context)

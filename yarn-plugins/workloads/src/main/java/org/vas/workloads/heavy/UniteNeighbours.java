@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** The unions of a node's neighbours. Keeps them in memory. */
+/** Unites the sets of a node's neighbours. Keeps them in memory. */
 public final class UniteNeighbours extends Reducer<Text, Neighbours, Text, Neighbours> {
   @Override
   protected void reduce(Text node, Iterable<Neighbours> parts, Context context)

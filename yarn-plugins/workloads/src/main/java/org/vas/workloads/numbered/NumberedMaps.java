@@ -43,7 +43,7 @@ public final class NumberedMaps extends InputFormat<NullWritable, NullWritable> 
     return new Once();
   }
 
-  /** A split that is its map's number. */
+  /** A split that holds its map's number and nothing else. */
   public static final class MapNumber extends InputSplit implements Writable {
     private int map;
 

@@ -4,7 +4,10 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Partitioner;
 
-/** Sends a key's group to one reducer, whichever API asks. */
+/**
+ * Chooses a key's reducer by its first two bytes, so that a group goes to one reducer; in both
+ * APIs.
+ */
 public final class FirstBytePartitioner extends Partitioner<BytesWritable, BytesWritable>
     implements org.apache.hadoop.mapred.Partitioner<BytesWritable, BytesWritable> {
   @Override

@@ -6,8 +6,8 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 
 /**
- * The digest of one group as reduce() got it: of the keys in their order, and of the values without
- * one, since MapReduce promises an order of keys only.
+ * Makes the digest of one group as reduce() got it: of the keys in their order, and of the values
+ * in any order, since MapReduce promises an order of keys only.
  */
 final class GroupDigest {
   private long values;
@@ -16,8 +16,8 @@ final class GroupDigest {
   private int keys = 1;
 
   /**
-   * Returns a key and a line about its group: about all its values, or about {@link #least} alone,
-   * which is the same whatever combiners ran.
+   * Returns a key and a line about its group: about all its values, or with {@code onlyLeast} about
+   * {@link #least} alone, which is the same whatever combiners ran.
    */
   static Map.Entry<BytesWritable, Text> digest(
       BytesWritable key, Iterator<BytesWritable> values, boolean onlyLeast) {
@@ -46,8 +46,8 @@ final class GroupDigest {
   }
 
   /**
-   * Returns the smallest of the values, and of its keys the smallest; copies. There is one at
-   * least.
+   * Returns copies of the smallest value and of the smallest key that has it. There must be a
+   * value.
    */
   static Map.Entry<BytesWritable, BytesWritable> least(
       BytesWritable key, Iterator<BytesWritable> values) {

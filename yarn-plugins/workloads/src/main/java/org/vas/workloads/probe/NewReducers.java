@@ -10,7 +10,7 @@ import org.apache.hadoop.mapreduce.Reducer;
 final class NewReducers {
   private NewReducers() {}
 
-  /** Writes what it saw of each group. */
+  /** Writes the digest of each group. */
   public static final class Digest
       extends Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
     private boolean combined;
@@ -28,7 +28,7 @@ final class NewReducers {
     }
   }
 
-  /** Keeps a group's smallest value: whatever the runs are, the least of all is the same. */
+  /** Emits a group's smallest value alone: whatever the runs are, the least of all is the same. */
   public static final class Least
       extends Reducer<BytesWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override

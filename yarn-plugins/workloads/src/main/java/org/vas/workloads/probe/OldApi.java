@@ -19,7 +19,7 @@ import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapred.Reducer;
 import org.apache.hadoop.mapred.Reporter;
 
-/** The probe's parts for org.apache.hadoop.mapred. */
+/** The probe's classes for org.apache.hadoop.mapred. */
 final class OldApi {
   private OldApi() {}
 
@@ -41,7 +41,7 @@ final class OldApi {
     }
   }
 
-  /** A split that is its map's number. */
+  /** A split that holds its map's number and nothing else. */
   public static final class NumberedSplit implements InputSplit {
     private int map;
 
@@ -132,7 +132,7 @@ final class OldApi {
     }
   }
 
-  /** Writes what it saw of each group. */
+  /** Writes the digest of each group. */
   public static final class DigestReducer extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
     private boolean combined;
@@ -150,7 +150,7 @@ final class OldApi {
     }
   }
 
-  /** Keeps a group's smallest value. */
+  /** Emits a group's smallest value alone. */
   public static final class LeastCombiner extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override

@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.BytesWritable;
 
-/** The records of a probe job: the same for the same configuration, whoever asks. */
+/** Makes the records of a probe job: the same for the same configuration, in every process. */
 final class Shape {
   private static final int KEY_BYTES = 10;
   private static final int PERCENT = 100;

@@ -13,7 +13,10 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.numbered.NumberedMaps;
 
-/** {@code ShuffleProbe [-D probe.X=Y]... OUTPUT}: two right shuffles write the same bytes. */
+/**
+ * {@code ShuffleProbe [-D probe.X=Y]... OUTPUT}: runs a job whose output is the same bytes with
+ * every correct shuffle.
+ */
 public final class ShuffleProbe extends Configured implements Tool {
   private static final String NAME = "probe";
 
@@ -31,7 +34,7 @@ public final class ShuffleProbe extends Configured implements Tool {
     return Job.getInstance(job(getConf(), new Path(args[0]))).waitForCompletion(true) ? 0 : 1;
   }
 
-  /** Returns the job that this configuration asks for. */
+  /** Returns the probe job that this configuration asks for. */
   public static JobConf job(Configuration conf, Path output) throws IOException {
     JobConf job = ProbeConf.OLD_API.get(conf) ? oldApi(conf) : newApi(conf);
     job.setJobName(NAME);
