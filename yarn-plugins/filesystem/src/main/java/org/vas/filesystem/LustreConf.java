@@ -40,11 +40,11 @@ public interface LustreConf {
       "New files whose path matches this regular expression have their first bytes on their MDT"
           + " (Data-on-MDT), the rest as other files. Empty: none. For the manifests of vas.shuffle"
           + " write .*/shuffle/attempt_[^/]*/manifest[^/]* where the MDTs have room to spare. A"
-          + " mount that refuses it, or gives less, gets the file without, and says so.");
+          + " file for which Lustre refuses that, or gives less, is made without, with a warning.");
 
   ConfKey<Long> DOM_SIZE = ConfKey.bytes("vas.lustre.dom-size", "64k", "64k", "1g",
-      "How many bytes: a multiple of 64k, at most what the MDTs take"
-          + " (lod.*.dom_stripesize, 1m as Lustre comes).");
+      "Bytes of a file of vas.lustre.dom-paths that lie on its MDT: a multiple of 64k, at most what"
+          + " the MDTs take (lod.*.dom_stripesize, 1m as Lustre comes).");
 
   ConfKey<String> LINKS = ConfKey.text("vas.lustre.links", "guarded",
       "Which symbolic links are followed: guarded (none out of the mount, and of links of another"
@@ -54,7 +54,7 @@ public interface LustreConf {
 
   ConfKey<Integer> MDT_COUNT = ConfKey.integer("vas.lustre.mdt-count", 1, 1, 2000,
       "MDTs that a directory of vas.lustre.striped-dirs is spread over, by 'lfs mkdir -c'; 1:"
-          + " directories are where the one above has them.");
+          + " directories are not striped.");
 
   ConfKey<String> STRIPED_DIRS = ConfKey.text("vas.lustre.striped-dirs", ".*/shuffle",
       "Directories whose path matches this regular expression are spread over vas.lustre.mdt-count"

@@ -16,11 +16,13 @@ public interface PlacementConf {
       "Whether the ResourceManager places tasks on the VM that owns their split.");
 
   ConfKey<Duration> NODE_WAIT = ConfKey.duration("vas.placement.node-wait", "20s", "0s", "1h",
-      "How long asks for a live node wait while it runs none of their job, or in sum beside an idle"
-          + " node, before its HA partner may serve them. 0s: do not wait.");
+      "How long asks for a live node wait, before its HA partner may serve them: since the node"
+          + " last ran a task of their job, or in sum while another node is idle, whichever is"
+          + " longer. 0s: do not wait.");
 
   ConfKey<Duration> PARTNER_WAIT = ConfKey.duration("vas.placement.partner-wait", "5s", "0s", "1h",
-      "How long the HA partner alone may serve them, before any node may.");
+      "How long after vas.placement.node-wait the HA partner alone may serve asks for a node,"
+          + " before any node may.");
 
   ConfKey<String> APPLICATION_TYPES = ConfKey.text("vas.placement.application-types", "MAPREDUCE",
       "The types of the applications that are placed, separated by commas.");
@@ -38,7 +40,7 @@ public interface PlacementConf {
   }
 
   /**
-   * Returns the directory of the applications' own files of decisions, if there is one.
+   * Returns the directory of the applications' own files of decisions; empty for none.
    *
    * @throws IllegalArgumentException with one line for a path that is not absolute
    */
@@ -61,7 +63,8 @@ public interface PlacementConf {
         .filter(type -> !type.isEmpty())
         .collect(Collectors.toUnmodifiableSet());
     if (types.isEmpty()) {
-      throw new IllegalArgumentException(APPLICATION_TYPES.name() + ": names no type");
+      throw new IllegalArgumentException(
+          APPLICATION_TYPES.name() + ": names no type; write one, such as MAPREDUCE");
     }
     return types;
   }

@@ -13,16 +13,17 @@ public interface DaemonConf {
           + " key.");
 
   ConfKey<Long> MEMORY = ConfKey.bytes("vas.shuffled.memory", "256m", "4m", "64g",
-      "Bytes of map output that the daemon holds for the reducers of its node at most; a quarter of"
-          + " it more for answers to other nodes. A NodeManager's key.");
+      "Bytes of map output that the daemon holds at most for the reducers of its node; for answers"
+          + " to other nodes it takes a quarter more. A NodeManager's key.");
 
   ConfKey<Integer> METRICS_PORT = ConfKey.integer("vas.shuffled.metrics-port", 0, 0, 65535,
       "The port of 127.0.0.1 where Prometheus asks the daemon; 0 for none. A NodeManager's key.");
 
   ConfKey<String> TLS_CERTIFICATE = ConfKey.text("vas.shuffled.tls.certificate", "",
-      "PEM file with this node's certificate, whose name is the one that NodeManagers report, and with"
-          + " those between it and an authority's. With the two keys below daemons talk by TLS 1.3"
-          + " alone; where mapreduce.shuffle.ssl.enabled is true they must be set. A NodeManager's key.");
+      "PEM file with this node's certificate, for the name that its NodeManager reports, and with"
+          + " the intermediate certificates. With vas.shuffled.tls.key and .authorities daemons talk"
+          + " by TLS 1.3 alone; where mapreduce.shuffle.ssl.enabled is true all three must be set. A"
+          + " NodeManager's key.");
 
   ConfKey<String> TLS_KEY = ConfKey.text("vas.shuffled.tls.key", "",
       "PEM file with the key of this node's certificate, which only the NodeManager's user or root may"
@@ -33,7 +34,7 @@ public interface DaemonConf {
           + " NodeManager's key.");
 
   ConfKey<Duration> PATIENCE = ConfKey.duration("vas.shuffled.patience", "60s", "1s", "1h",
-      "How long a reducer asks again while a daemon cannot be reached: before the merge the map is"
-          + " reported as lost then; during the merge, or where the reducer's own node is in trouble,"
-          + " the reduce attempt fails. A job's key.");
+      "How long a reducer asks again while a daemon cannot be reached. After that the map is"
+          + " reported as lost; during the merge, or where the reducer's own node is in trouble,"
+          + " the reduce attempt fails instead. A job's key.");
 }

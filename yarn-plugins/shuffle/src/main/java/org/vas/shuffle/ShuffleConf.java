@@ -13,9 +13,9 @@ public interface ShuffleConf {
   ConfKey<String> LAYOUT = ConfKey.text("vas.shuffle.layout", "auto",
       "Where the partitions of a map go: packed (one file), per-reducer (one file each), or auto:"
           + " per-reducer where a partition is expected to reach vas.shuffle.per-reducer-min and the"
-          + " job stays within vas.shuffle.files-budget; else packed. Expected is"
+          + " job stays within vas.shuffle.files-budget; else packed. The expected size is"
           + " vas.lustre.block-size (one split is one stripe) over the number of reducers; for a map"
-          + " whose output fits its buffer, what it has.");
+          + " whose output fits its buffer, the real one.");
 
   ConfKey<Long> PER_REDUCER_MIN = ConfKey.bytes("vas.shuffle.per-reducer-min", "32m", "64k", "4g",
       "The smallest partition worth a file of its own. On a real Lustre with two clients, packed"
