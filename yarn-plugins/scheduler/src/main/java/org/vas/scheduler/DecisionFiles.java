@@ -34,10 +34,11 @@ import org.slf4j.LoggerFactory;
 final class DecisionFiles {
   /** The largest size of a file, in bytes. */
   static final long MOST_BYTES = 16 << 20;
-  /** How many files are open at most; the one that was written to longest ago is closed. */
+  /** The most files that are open at once; the one that was written to longest ago is closed. */
   static final int MOST_OPEN = 256;
   /**
-   * How long a file is kept; a user's older files are removed, once an hour, when one is created.
+   * The age up to which a file is kept; a user's older files are removed, once an hour, when one is
+   * created.
    */
   static final Duration KEPT = Duration.ofDays(30);
   private static final Duration BETWEEN_REMOVALS = Duration.ofHours(1);

@@ -25,7 +25,7 @@ abstract class DaemonRequest {
     return new IOException(at + ": the daemon's answer does not add up");
   }
 
-  /** Is called before it is asked for the first time; returns false if nobody waits any more. */
+  /** Prepares the request before it is first sent; returns false if nobody waits any more. */
   abstract boolean begin();
 
   /** Returns the kind of the message. */
@@ -45,7 +45,7 @@ abstract class DaemonRequest {
    */
   abstract ByteBuffer answered(ByteBuffer body) throws IOException;
 
-  /** Is called when all of an answer is there; returns whether there is more to ask. */
+  /** Notes that an answer is complete; returns whether the request must be sent for more. */
   abstract boolean next();
 
   /** Hands the answer to whoever made this request. */

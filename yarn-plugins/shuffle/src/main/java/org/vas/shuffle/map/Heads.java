@@ -8,7 +8,7 @@ import org.vas.shuffle.mof.VInts;
  * which is most of the time that reading sorted records takes.
  */
 final class Heads {
-  /** How many records to look at together. */
+  /** The largest number of records whose heads are read together. */
   static final int AT_ONCE = 64;
 
   private final Records records;

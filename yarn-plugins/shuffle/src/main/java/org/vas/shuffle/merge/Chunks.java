@@ -22,7 +22,7 @@ public interface Chunks extends Closeable {
   int end();
 
   /**
-   * Is called after the stream's end marker.
+   * Checks what follows the stream's end marker; called once the reader has met that.
    *
    * @throws IOException if what follows is not what must follow
    */

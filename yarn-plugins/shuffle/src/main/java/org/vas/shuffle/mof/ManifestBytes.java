@@ -22,7 +22,7 @@ final class ManifestBytes {
 
   private ManifestBytes() {}
 
-  /** A decoder of bytes. */
+  /** Decodes bytes, and throws what is wrong with them. */
   interface Decoder<T> {
     T run() throws IOException;
   }

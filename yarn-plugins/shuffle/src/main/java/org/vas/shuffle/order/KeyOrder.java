@@ -20,7 +20,7 @@ import org.vas.shuffle.HadoopClasses;
  * for Text, BytesWritable, IntWritable, LongWritable and NullWritable, every prefix is 0.
  */
 public abstract class KeyOrder {
-  /** How many bytes of a key's content a prefix holds; its last byte says whether there are more. */
+  /** The bytes of a key's content in a prefix, whose last byte says whether there are more. */
   public static final int PREFIX_CONTENT = Long.BYTES - 1;
 
   private static final VarHandle LONG =
