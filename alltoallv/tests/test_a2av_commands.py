@@ -36,6 +36,7 @@ def test_more_ranks_than_the_platform_has_are_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_sloav2_needs_half_the_messages_of_sloav(capsys: pytest.CaptureFixture[str]) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
@@ -71,6 +72,7 @@ def test_each_platform_runs_leaders_on_nodes_of_several_ranks(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_choice_is_not_slower_than_mpis_own(capsys: pytest.CaptureFixture[str]) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
@@ -82,6 +84,7 @@ def test_the_choice_is_not_slower_than_mpis_own(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_bucket_sort_sorts_with_each_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
