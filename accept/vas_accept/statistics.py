@@ -71,8 +71,9 @@ def _reads(kinds: dict[str, SampledRequests]) -> int:
 def requests_sent(place: AcceptancePlace) -> Counter[str]:
     """Returns kind -> requests of this client to all OSTs (`ost_sync`) and MDTs (`mds_close`).
 
-    Requests for locks are `mdt_enqueue`, `ost_enqueue` and `ost_glimpse`. Raises NotApplicable if
-    this user may not read the statistics of OSTs.
+    Requests for locks are `mdt_enqueue`, `ost_enqueue` and `ost_glimpse`. Requests to MDTs are
+    missing if this user may not read their statistics. Raises NotApplicable if the user may not
+    read those of OSTs.
     """
     total: Counter[str] = Counter()
     for name, kinds in read_statistics(

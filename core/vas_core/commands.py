@@ -76,7 +76,7 @@ def build(native: bool) -> None:
              ./vas --yes build --native
 
     \f
-    Raises BadInput if not called by ./vas, VasError if vas-shuffled was not built.
+    Raises BadInput if not called by ./vas, VasError if --native did not build vas-shuffled.
     """
     if "VAS_PROGRAM" not in os.environ:
         raise BadInput("only the script ./vas builds", hint="run it in the clone")

@@ -45,8 +45,10 @@ def debian_packages(status: str) -> Iterator[SbomComponent]:
 
 
 def manifest_packages(manifest: str) -> Iterator[SbomComponent]:
-    """Yields the packages of a manifest that mkosi wrote (JSON). Raises ValueError for other
-    text."""
+    """Yields the packages of a manifest that mkosi wrote (JSON).
+
+    Raises ValueError for a text that is not JSON, KeyError for one without mkosi's keys.
+    """
     for package in json.loads(manifest)["packages"]:
         words = (package[key] for key in ("type", "name", "version", "architecture"))
         yield SbomComponent(*words)

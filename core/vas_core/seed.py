@@ -14,9 +14,10 @@ _LABEL = "cidata"
 
 
 def write_seed(path: Path, files: Mapping[str, str]) -> None:
-    """Writes the CD, readable by its owner alone, with `files` (name -> text). Raises OSError.
+    """Writes a CD image with `files` (name -> text), readable by its owner alone.
 
-    cloud-init reads `user-data`, `meta-data` and, if it is there, `network-config`.
+    cloud-init reads `user-data`, `meta-data` and, if it is there, `network-config`. Raises OSError
+    if the image cannot be written.
     """
     disc = PyCdlib()
     disc.new(interchange_level=3, vol_ident=_LABEL, rock_ridge="1.09", joliet=3)

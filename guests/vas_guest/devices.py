@@ -54,10 +54,10 @@ def refuse_claimed(path: str) -> None:
 
 
 def refuse_data(path: str, *, may_be_image: bool) -> None:
-    """Raises BadInput for a device or file with a signature, by wipefs(8), that is not ours.
+    """Raises BadInput for a device or file in which wipefs(8) finds a signature.
 
-    `may_be_image`: the signature of the project's guest image is allowed. Raises CommandFailed
-    if wipefs or partx fails, NotHere without these programs.
+    With `may_be_image` the signatures of the project's guest image are allowed. Raises
+    CommandFailed if wipefs or partx fails, NotHere without these programs.
     """
     said = run(["wipefs", "--noheadings", "--output", "TYPE,LABEL", path]).stdout
     found = [line.split() for line in said.splitlines() if line.strip()]

@@ -40,7 +40,9 @@ def define_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
 
 
 def start_network(libvirt: GuestLibvirt, desired: DesiredGuest) -> None:
-    """Makes the pool active as it is defined; leaves it while a guest has a VF of it.
+    """Starts the pool, or starts it again if its active definition is not the stored one.
+
+    A pool of which a guest has a VF is left as it is.
 
     Raises VasError if virsh fails.
     """

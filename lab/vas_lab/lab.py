@@ -99,7 +99,8 @@ class Lab:
     def stop(self) -> None:
         """Ends every process of the lab; returns when the last one is gone.
 
-        Raises VasError if that takes more than 20 seconds.
+        Raises VasError, or TimeoutExpired in the process that started it, if that takes more than
+        20 seconds.
         """
         if self._starter:
             end_tied(self._starter)

@@ -65,10 +65,10 @@ class RouteKernel:
             )
 
     def apply(self, changes: Sequence[RouteChange], journal: Journal) -> None:
-        """Makes the changes in their order. Raises VasError at the first that the kernel refuses.
+        """Makes the changes in their order, until the kernel refuses one.
 
-        The changes made until then stay; the next reading finds them. Raises OSError if the journal
-        cannot be written.
+        The changes made until then stay; the next reading finds them. Raises VasError for a refused
+        address, route or rule; OSError for a refused sysctl, and if the journal cannot be written.
         """
         for are_sysctls, group in groupby(changes, lambda change: isinstance(change.thing, Sysctl)):
             (self._set if are_sysctls else self._send)(list(group), journal)

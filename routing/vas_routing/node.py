@@ -63,8 +63,8 @@ class RoutedNode:
     def apply(self, desired: DesiredState | None) -> list[RouteChange]:
         """Applies the desired state to the kernel, reads it back, and returns the changes.
 
-        None changes nothing. Raises VasError if the kernel refuses, FoundDifferent if a change that
-        it took is not there afterwards.
+        None changes nothing. Raises VasError if the kernel refuses (OSError for a sysctl),
+        FoundDifferent if a change that it took is not there afterwards.
         """
         with self.opened_journal() as journal:
             changes = self._plan(desired, journal.pending_rollback())

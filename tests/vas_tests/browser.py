@@ -36,7 +36,8 @@ _FLAGS = (
 class Browser:
     """One page of a browser, made by `browser()`.
 
-    All methods raise VasError if the browser has ended or refuses the command.
+    All methods raise VasError if the browser ends or refuses the command, BrokenPipeError if it
+    had ended before.
     """
 
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
@@ -51,7 +52,7 @@ class Browser:
     def ask(self, method: str, **params: object) -> dict[str, Any]:
         """Sends a command of the DevTools protocol and returns its result.
 
-        Raises VasError if the browser refuses it, or has ended.
+        Raises VasError if the browser refuses it or ends, BrokenPipeError if it had ended before.
         """
         self._last += 1
         message = {"id": self._last, "method": method, "params": params}

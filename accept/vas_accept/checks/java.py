@@ -117,7 +117,8 @@ def _told(sent: Counter[str] | None) -> str:
 def compare_layouts(packed: Counter[str] | None, each: Counter[str] | None) -> None:
     """Raises Deviation if packed map output sent more requests than one file per reducer did.
 
-    The counts are by kind of request; None: not known, and nothing is compared.
+    Compares `mds_close` and `ost_sync`. The counts are by kind of request; None means that they
+    are not known, and nothing is compared.
     """
     if packed is None or each is None:
         return

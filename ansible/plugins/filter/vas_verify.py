@@ -17,10 +17,10 @@ description: Thin layer over C(vas_ansible.verify).
 def vas_verify_report(
     cluster_file: str, hostvars: Mapping[str, Any], nodes: list[str]
 ) -> dict[str, Any]:
-    """Returns the report as `json` and `html`, and lines of checks that `failed` or did not run.
+    """Returns the report as `json` and as `html`, with the lines of checks that `failed`.
 
-    Checks that did not run are in `left`. `nodes`: machines of the site, in the report's order.
-    Raises DocumentProblems for a wrong map.
+    `left` holds the lines of checks that did not run. `nodes`: machines of the site, in the
+    report's order. Raises DocumentProblems for a wrong map.
     """
     from vas_ansible.verify import CheckStatus, VerifyLimits, as_html, as_json, examine, lines
     from vas_cluster import load_cluster

@@ -19,9 +19,10 @@ _FIX = "build it by docs/executor.md, with -DHADOOP_CONF_DIR=../etc/hadoop"
 def examine_executor(
     node: str, variables: Mapping[str, object], read: Callable[[str], bytes]
 ) -> Iterator[CheckFinding]:
-    """Finds a program that is not Hadoop's, or reads another configuration than the role's.
+    """Yields a finding if the program is not Hadoop's, or reads another configuration than the
+    role's.
 
-    `read` returns the bytes of a file of the controller; none for a missing file.
+    `read` returns the bytes of a file of the controller; empty for a missing file.
     """
     path = variables.get(_OPTION)
     if not isinstance(path, str) or not path.startswith("/"):

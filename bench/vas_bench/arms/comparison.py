@@ -33,9 +33,9 @@ class SystemComparison:
         return sorted(ran, key=lambda it: (it != self.base, self.names[it]))
 
     def ratio(self, system: ComparedSystem, measure: str) -> MedianRatio:
-        """Returns a system over the base: below 1 is less time, or less CPU.
+        """Returns a system's median over the base's: below 1 it took less time, or less CPU.
 
-        Raises BadInput where there is no ratio: a system without the measure, or a base of
+        Raises BadInput where there is no ratio: one of them has no sample, or the base's median is
         zero.
         """
         return ratio(self.of(system, measure), self.of(self.base, measure))

@@ -61,7 +61,7 @@ class PinningOptions:
         """Returns the user's command, or without one the pipeline, compiled in that directory.
 
         Raises BadInput for CPUs that this process may not use, NotHere without the
-        command's program or a C compiler.
+        command's program or a C compiler, CommandFailed if the compiler fails.
         """
         chosen = cpus_here(self.cpus)
         if self.command:

@@ -1,7 +1,7 @@
 """Makes the inside of a lab: its /run, its /etc/hosts, its mount of "Lustre".
 
 The supervisor calls these functions, in a mount namespace that ends with it: none needs an undo.
-Those that mount raise CommandFailed if the kernel refuses.
+All functions that mount raise CommandFailed if the kernel refuses.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ class Switch:
     def make(self, desired: DesiredState) -> list[RouteChange]:
         """Changes what differs from the last known state; returns the changes.
 
-        Raises VasError if the kernel refuses, OSError if the journal cannot be written; the next
-        call then reads the kernel.
+        Raises VasError if the kernel refuses, OSError if it refuses a sysctl or the journal cannot
+        be written; the next call then reads the kernel.
         """
         found = self._with_sysctls(self._found, desired) if self._found else self._read(desired)
         self._found = None
@@ -34,7 +34,7 @@ class Switch:
     def check(self, desired: DesiredState) -> list[RouteChange]:
         """Reads the kernel, changes what differs from the desired state and returns the changes.
 
-        Raises VasError if the kernel refuses, OSError if the journal cannot be written.
+        Raises as `make` does.
         """
         self.forget()
         return self.make(desired)

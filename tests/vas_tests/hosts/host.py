@@ -46,7 +46,7 @@ class EmulatedHost:
     def wait(self) -> None:
         """Waits until the host's systemd has started everything.
 
-        Raises VasError if that takes longer than 90 s, or a unit fails.
+        Raises VasError if that takes longer than 90 s, a unit fails, or the host ends.
         """
 
         def state() -> str:

@@ -47,9 +47,9 @@ def newest_kernel(
 
 
 def read_module(file: Path) -> tuple[str, bytes]:
-    """Returns a module's name and bytes, both without compression.
+    """Returns a module's bytes, uncompressed, and its file name without `.xz` or `.gz`.
 
-    busybox's loader takes no compressed module.
+    The name comes first. The loader of busybox takes no compressed module.
     """
     if file.suffix in _OPENERS:
         return file.stem, _OPENERS[file.suffix](file.read_bytes())

@@ -65,7 +65,10 @@ class SriovServer(EmulatedHost):
         return run([*self.ssh, words], check=check, stdin=stdin)
 
     def wait(self) -> None:
-        """Waits until the machine's systemd has started everything. Raises VasError."""
+        """Waits until the machine's systemd has started everything.
+
+        Raises VasError if that takes longer than 600 s, a unit fails, or the machine ends.
+        """
 
         def state() -> str:
             if self._process.poll() is not None:

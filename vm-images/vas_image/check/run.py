@@ -78,9 +78,9 @@ class BootReport:
 def boot(start: BootStart, work: Path, *, timeout_seconds: float) -> BootReport:
     """Boots an image, whose disk is not written to; the directory `work` gets its console.
 
-    Raises VasError with the console's end if it ends, or takes longer than `timeout_seconds`,
-    without a verdict; NotHere if QEMU or a needed firmware is missing; BadInput if there is no
-    image.
+    Raises VasError, with the end of the console's output, if QEMU fails, or if the machine ends, or
+    runs longer than `timeout_seconds`, without a verdict; NotHere if QEMU or a needed firmware is
+    missing; BadInput if there is no image.
     """
     given = start.boot(work)
     write_seed(given.seed, check_seed(kvm=start.kvm))

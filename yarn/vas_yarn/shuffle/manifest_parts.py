@@ -68,7 +68,7 @@ class OutputManifest:
 
 
 def check_seal(data: bytes, length: int, name: str = "") -> None:
-    """Check that the last 4 of `length` bytes are the CRC32C of those before.
+    """Checks that the last 4 of `length` bytes are the CRC32C of those before.
 
     Raises Damaged, whose message begins with `name`.
     """
@@ -80,7 +80,7 @@ def check_seal(data: bytes, length: int, name: str = "") -> None:
 
 
 def version_of(data: bytes) -> int:
-    """Return the version of a sealed manifest. Raises Damaged for bytes of something else."""
+    """Returns the version of a sealed manifest. Raises Damaged for bytes of something else."""
     if len(data) < _HEAD_BYTES + CRC_BYTES:
         raise Damaged(f"cut short: {len(data)} bytes")
     magic = int.from_bytes(data[:4], "big")
@@ -90,20 +90,20 @@ def version_of(data: bytes) -> int:
 
 
 def check_flags(flags: int) -> int:
-    """Return the flags. Raises Damaged if one is not known."""
+    """Returns the flags. Raises Damaged if one is not known."""
     if flags & ~(COMPRESSED | ENCRYPTED):
         raise Damaged(f"unknown flags {flags:#x}")
     return flags
 
 
 def check_end(reader: Reader) -> None:
-    """Check that everything was read. Raises Damaged if bytes are left."""
+    """Checks that everything was read. Raises Damaged if bytes are left."""
     if reader.left:
         raise Damaged(f"{reader.left} bytes too many")
 
 
 def read_count(reader: Reader, smallest_item: int) -> int:
-    """Read how many items follow. Raises Damaged if the bytes left cannot hold so many."""
+    """Reads how many items follow. Raises Damaged if the bytes left cannot hold so many."""
     count = reader.vint()
     if not 0 <= count <= reader.left // smallest_item:
         raise Damaged(f"no room for {count} items")
@@ -111,7 +111,7 @@ def read_count(reader: Reader, smallest_item: int) -> int:
 
 
 def read_file(reader: Reader) -> ManifestFile:
-    """Read a file's name and length. Raises Damaged for ones that no map writes."""
+    """Reads a file's name and length. Raises Damaged for ones that no map writes."""
     file = ManifestFile(reader.text(), reader.vlong())
     if not file.name or "/" in file.name or file.name.startswith(".") or file.length < 0:
         raise Damaged(f"does not add up: impossible MOF: '{file.name}', {file.length} bytes")
@@ -119,7 +119,7 @@ def read_file(reader: Reader) -> ManifestFile:
 
 
 def read_segment(reader: Reader, partition: int) -> ManifestSegment:
-    """Read a segment of a partition, with its checksums. Raises Damaged."""
+    """Reads a segment of a partition, with its checksums. Raises Damaged."""
     run, file = reader.vint(), reader.vint()
     offset, stored, raw, records = (reader.vlong() for _ in range(4))
     count = 0 if stored <= 0 else (stored - 1) // CHECKSUM_BYTES + 1

@@ -28,7 +28,7 @@ local_option = click.option(
 def list_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
     """Prints a job's map attempts with output on this node; returns the exit status.
 
-    Raises BadInput if there are none, VasError if a disk fails.
+    Raises BadInput if there are none, VasError or OSError if a disk fails.
     """
     found = node_attempts(job, local_dirs)
     if as_json:
@@ -47,7 +47,7 @@ def list_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
 def inspect_local(job: str, local_dirs: Sequence[Path], as_json: bool) -> int:
     """Prints what each reducer of a job reads from this node; returns the exit status.
 
-    Raises BadInput if no map output is there, VasError if a disk fails.
+    Raises BadInput if no map output is there, VasError or OSError if a disk fails.
     """
     found = node_attempts(job, local_dirs)
     rows = node_reducers(found)
@@ -68,8 +68,8 @@ def local_damage(
 ) -> tuple[int, list[OutputDamage]]:
     """Returns how many map outputs of a job lie on this node, and all damage in them.
 
-    `encrypted`: only lengths are compared. Raises BadInput if no map output is there, VasError if a
-    disk fails.
+    `encrypted`: only lengths are compared. Raises BadInput if no map output is there, VasError or
+    OSError if a disk fails.
     """
     found = node_attempts(job, local_dirs)
     damages = [d for each in found for d in verify_on_node(each, encrypted=encrypted)]

@@ -105,8 +105,8 @@ def node_attempts(job: str, local_dirs: Sequence[Path]) -> list[NodeAttempt]:
     """Returns the map attempts of a job with output in a node's local directories, by name.
 
     The two files of an attempt may lie on two disks. Raises BadInput if there are none, or if
-    several users have such files: each can make them in its own directory. Raises VasError if a
-    disk fails.
+    several users have such files: each can make them in its own directory. Raises VasError or
+    OSError if a disk fails.
     """
     files: dict[str, dict[str, Path]] = {}
     users: set[str] = set()

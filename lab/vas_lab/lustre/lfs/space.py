@@ -168,7 +168,10 @@ _GETNAME_OPTIONS = (
 
 
 def getname(client: LfsClient, words: list[str]) -> int:
-    """Runs `lfs getname`: prints `FSNAME-INSTANCE`, or one part of it; returns the exit status."""
+    """Runs `lfs getname` and returns the exit status.
+
+    Prints `FSNAME-INSTANCE`, or what an option asks for: one of the two, or the client's UUID.
+    """
     try:
         parsed = parse(words, _GETNAME_OPTIONS)
     except UsageError as wrong:

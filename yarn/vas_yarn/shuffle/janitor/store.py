@@ -164,7 +164,8 @@ class StagingStore:
     def changed_ms(self, found: JobDirectory) -> int:
         """Returns when a job's directory, its shuffle directory or an attempt changed last.
 
-        The time is in Unix ms. Raises Strange if there are too many attempts to look at, OSError.
+        The time is in Unix ms. Raises Strange if there are too many attempts to look at, or if the
+        staging directory is not its user's alone; OSError if something cannot be read.
         """
         with self._staging(found.user) as (staging, _), _opened(found.job, staging) as job:
             newest = os.fstat(job).st_mtime_ns

@@ -53,9 +53,9 @@ def sweep(
 ) -> Iterator[SweepRow]:
     """Yields the outcome for each directory below the staging root, and moves or deletes it.
 
-    A doubt about an application keeps its directory only. Raises VasError if the ResourceManager
-    is not active any more, and then touches nothing further; VasError or OSError if the janitor's
-    memory cannot be read.
+    Where it is in doubt about an application, it keeps that one's directory. Raises VasError if the
+    ResourceManager is not active any more, and then touches nothing further; VasError or OSError
+    if the janitor's memory cannot be read, or written for another reason than EACCES or EPERM.
     """
     here_ms = time.time_ns() // 1_000_000
     clock = Clock(manager.now_ms, grace_ms, assume_over_ms, here_ms=here_ms)
