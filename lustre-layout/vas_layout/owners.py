@@ -45,8 +45,9 @@ class Owner:
 class OstOwners:
     """Maps an OST index to the host that serves it now; caches answers for `ttl_seconds`.
 
-    An OST that is not in the cache makes it read again. `instance` returns the client instance of
-    the mount (`lfs getname -i`), or None; it is called only if several instances disagree.
+    An OST that is not in the cache makes it read again, at most once a second. `instance` returns
+    the client instance of the mount (`lfs getname -i`), or None; it is called only if several
+    instances disagree.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class Debugger:
     def stop_in(self, method: str) -> None:
         """Sets a breakpoint at the beginning of a method, `CLASS.METHOD`.
 
-        Raises AssertionError if the debugger has ended.
+        Raises AssertionError if the debugger ends, BrokenPipeError if it had ended before.
         """
         assert self._program.stdin is not None
         self._program.stdin.write(f"stop in {method}\n")

@@ -83,7 +83,10 @@ class ResourceManagerClient:
         return AnswerPart(self._server.url, app).text("applicationType") if app else ""
 
     def kill(self, application_id: str) -> None:
-        """Asks for an application's end, which has come when `state` is KILLED. Raises VasError."""
+        """Asks for an application to be killed; it has ended when its `state` is KILLED.
+
+        Raises VasError if the ResourceManager refuses or does not answer.
+        """
         self._server.put_json(f"{_CLUSTER}/apps/{application_id}/state", {"state": "KILLED"})
 
     def _field(self, path: str, key: str) -> Any:

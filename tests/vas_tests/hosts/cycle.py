@@ -50,7 +50,7 @@ def made_true(
 ) -> Iterator[None]:
     """Makes a role present for the body, then absent, with the assertions of `cycle`.
 
-    `leaves`: directories whose content is not compared, such as a role leaves in place.
+    `leaves`: directories whose content is not compared, because the role leaves it in place.
     """
     names = _members(site, hosts)
     before = {name: look(site.hosts[name], leaves) for name in names}

@@ -29,8 +29,8 @@ _FILES = (
 def opened(disk: Path) -> Iterator[Root]:
     """Copies the parts of a qcow2 disk that the rules need; yields them as a tree.
 
-    Raises BadInput for a disk without an ext4 file system, NotHere or CommandFailed if qemu-img or
-    debugfs is missing or fails.
+    A part that debugfs cannot read is missing in the tree. Raises BadInput for a disk without an
+    ext4 file system, NotHere without qemu-img or debugfs, CommandFailed if qemu-img fails.
     """
     with tempfile.TemporaryDirectory(prefix="vas-look-", dir=disk.parent) as work:
         raw, tree = Path(work, "raw"), Path(work, "tree")

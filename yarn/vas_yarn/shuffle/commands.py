@@ -131,7 +131,7 @@ def verify(
     checksums. Status 3 if something is damaged, 1 if the file system fails.
     \f
     Raises FoundDifferent if something is damaged, BadInput for --local with --staging and for a job
-    without map output there, VasError if the file system fails.
+    without map output there, VasError or OSError if the file system fails.
     """
     published, damages = 0, list[OutputDamage]()
     if _is_local(local_dirs, staging):
@@ -207,7 +207,8 @@ def gc(
     Examples: vas shuffle gc --dry-run
               vas shuffle gc --assume-over 30d
     \f
-    Raises BadInput for a short --assume-over, VasError where YARN or the file system fails.
+    Raises BadInput for a short --assume-over, VasError if YARN fails, VasError or OSError if the
+    file system fails.
     """
     if assume_over is not None and assume_over < _LEAST_ASSUMED_SECONDS:
         raise BadInput(

@@ -48,7 +48,7 @@ def decode(data: bytes) -> OutputManifest:
 
 
 def decode_version1(data: bytes) -> OutputManifest:
-    """Decode a manifest as old releases did, which knew only version 1. Raises Damaged."""
+    """Decodes a manifest as old releases did, which knew only version 1. Raises Damaged."""
     check_seal(data, len(data))
     version = version_of(data)
     if version != version1.VERSION:
