@@ -46,7 +46,7 @@ def read_statistics(place: AcceptancePlace, pattern: str) -> dict[str, dict[str,
 def reads_by_ost(place: AcceptancePlace) -> dict[int, int]:
     """Returns OST index -> number of reads: as its server counts them, else as this client does.
 
-    Raises NotApplicable if this user may read neither.
+    Raises NotApplicable if this user may not read the client's counts.
     """
     found: dict[int, int] = {}
     for kind, instance in (("osc", f"-osc-{place.instance}"), ("obdfilter", "")):

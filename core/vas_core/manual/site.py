@@ -28,7 +28,7 @@ def build_site(repository: Path, program: Path, build: Path, site: Path) -> list
     """Builds the site in the directory `site` from the pages of a clone; returns its HTML files.
 
     `program` is mkdocs, `build` a directory for temporary files. Raises NotHere outside of a clone
-    or without mkdocs, VasError if a link is dead.
+    or without mkdocs, VasError if mkdocs fails, which it does for a dead link.
     """
     if not (repository / _INDEX).exists():
         raise NotHere("no documents here", where=str(repository), hint="run ./vas docs in a clone")
