@@ -34,7 +34,7 @@ __all__ = [
 
 
 def decode(data: bytes) -> OutputManifest:
-    """Decode a whole manifest of version 1 or 2, and verify every byte of it.
+    """Decodes a whole manifest of version 1 or 2, and verifies every byte of it.
 
     Raises Damaged, which says what is wrong with the bytes.
     """

@@ -86,7 +86,7 @@ def parse_index(data: bytes, file_bytes: int) -> tuple[NodeSegment, ...]:
     """Returns the segments that an index names in a file of `file_bytes` bytes. Raises Damaged."""
     entries, rest = divmod(len(data) - _SUM.size, _ENTRY.size)
     if entries < 1 or rest or entries > _MOST_PARTITIONS:
-        raise Damaged(f"{INDEX}: {len(data)} bytes are no index")
+        raise Damaged(f"{INDEX}: {len(data)} bytes are not an index")
     body = data[: -_SUM.size]
     if _SUM.unpack(data[-_SUM.size :])[0] != zlib.crc32(body):
         raise Damaged(f"{INDEX}: wrong checksum")

@@ -23,7 +23,7 @@ _SMALLEST_SEGMENT = 11
 
 
 def read(data: bytes) -> OutputManifest:
-    """Decode a manifest whose seal and version were checked. Raises Damaged."""
+    """Decodes a manifest whose seal and version were checked. Raises Damaged."""
     reader = Reader(data, len(data) - CRC_BYTES, _HEAD_BYTES)
     flags = check_flags(reader.u8())
     manifest = OutputManifest(

@@ -53,7 +53,7 @@ class _Block:
 
 
 def read(data: bytes) -> OutputManifest:
-    """Decode a manifest whose seal and version were checked. Raises Damaged."""
+    """Decodes a manifest whose seal and version were checked. Raises Damaged."""
     body = len(data) - CRC_BYTES
     if body < PREFIX_BYTES:
         raise Damaged(f"cut short: {len(data)} bytes")
@@ -82,7 +82,7 @@ def read(data: bytes) -> OutputManifest:
 
 
 def place(number: int) -> int:
-    """Return the offset of the index record of a partition, or of `SUMMARY`."""
+    """Returns the offset of the index record of a partition, or of `SUMMARY`."""
     return PREFIX_BYTES + (number + 1) * RECORD_BYTES
 
 
@@ -139,7 +139,7 @@ def _kind(name: bytes) -> str:
 
 
 def _block(data: bytes, body: int, record: _Record, start: int, number: int) -> _Block:
-    """Decode the block that has to start there."""
+    """Decodes the block that has to start there."""
     length = record.length
     if (
         record.offset != start
