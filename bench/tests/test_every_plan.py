@@ -15,6 +15,8 @@ from vas_bench.results.store import read_results
 from vas_bench.results.systems import SYSTEMS
 from vas_core.cli import run_command
 
+pytestmark = pytest.mark.unhurried
+
 READERS = {"bench compare", "bench report", "bench stats", "bench usl"}
 WITHOUT_ROUNDS = {"affinity bench", "bench disk", "bench layout", "bench placement"}
 
