@@ -128,7 +128,7 @@ def test_all_machines_of_a_lab_are_served_before_the_site_s_plays(site: Site) ->
     metadata, objects, site_s = (part.split("\n\n")[0] for part in listed.split("play #")[1:4])
     assert metadata.split()[-1] == "rm1"
     assert objects.split()[-1] == "oss1"
-    assert "wrong with the inventory" in site_s
+    assert "Check the inventory" in site_s
 
 
 def _variables(url: str, key: Path) -> Variables:
