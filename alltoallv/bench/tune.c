@@ -83,7 +83,8 @@ static void *answer(void *argument)
     return NULL;
 }
 
-/* Returns the seconds until another thread sees a number in shared memory. */
+/* Returns the seconds until another thread sees a number in shared memory; 0 if no other thread
+ * can be started. */
 static double hand_over(void)
 {
     _Atomic int turn = 0;

@@ -14,8 +14,8 @@ static int node_before(const struct a2av_nodes *nodes, int by)
     return a2av_rank_before(nodes->node, by, nodes->count);
 }
 
-/* Returns the bytes of a block that travel by leaders: none of one's own, and of one that goes
- * direct. */
+/* Returns how many bytes of the block for a rank travel by leaders: 0 for the block to this rank
+ * itself, and for one that goes direct. */
 static size_t relayed(const struct a2av_call *call, int to)
 {
     size_t count = call->job->send_bytes[to];

@@ -64,7 +64,7 @@ static void *carry_on(void *argument)
             break;
         pthread_mutex_unlock(&one->lock);
         int error = VAS_Alltoallv_start(one->plan);
-        /* This comes before the caller hears of the end: it may start again at once. */
+        /* This comes before the caller hears of the end, as the caller may start again at once. */
         pthread_mutex_lock(&one->lock);
         one->started = false;
         pthread_mutex_unlock(&one->lock);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a number, and tells whether the variable is set. Names a value outside the bounds on
- * stderr, and switches the library off for it. */
+/* Reads a number. Returns false if the variable is not set, or its value is not a number within
+ * the bounds: that is named on stderr, and switches the library off. */
 static bool read_number(struct vas_settings *settings, const char *name, long long least,
                         long long most, long long *value)
 {

@@ -178,8 +178,8 @@ static void make_groups(struct oracle *oracle)
     oracle->groups = calloc((size_t)oracle->ranks + 1, sizeof *oracle->groups);
     for (int ranks = 1; ranks <= oracle->ranks; ranks++) {
         struct group *group = &oracle->groups[ranks];
-        /* The ranks of one machine are grouped as if they were on several, of which one has
-         * fewer. */
+        /* The ranks of one machine are grouped as if they were on several, of which the last may
+         * have fewer. */
         struct vas_settings settings = {
             .core = a2av_default_settings(), .min_ranks = 1, .node_ranks = 2 + ranks % 3};
         settings.core.algorithm = A2AV_SLOAV2X;

@@ -49,7 +49,7 @@ pub struct Supplier {
     pub reach: Arc<Reach>,
     pub pace: Pace,
     pub transports: Transports,
-    /// The memory of answers to looks that are made and not sent yet.
+    /// The memory of answers to looks, each from the first step of its look until it is sent.
     answers: Arc<MemoryBudget>,
     door: Arc<Door<IpAddr>>,
     disks: Mutex<BTreeMap<u64, Arc<DiskQueue>>>,

@@ -58,7 +58,7 @@ interface ClientCalls {
    * {@code open} itself. A stand-in for a client's page cache, or for an OST that is away, wraps
    * it.
    *
-   * @param file leads to the file, also where its name is another file's already
+   * @param file a path that leads to the open file, even if another file has its name by now
    */
   default AsynchronousFileChannel bytes(Path file, AsynchronousFileChannel open)
       throws IOException {

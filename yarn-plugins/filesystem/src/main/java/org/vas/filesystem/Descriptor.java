@@ -62,8 +62,8 @@ final class Descriptor implements Closeable {
   }
 
   /**
-   * Returns whether a path goes through a descriptor: it means nothing to people once that is
-   * closed.
+   * Returns whether a path goes through a descriptor of this process; such a path means nothing to
+   * people once the descriptor is closed.
    */
   static boolean isPathOfOne(String file) {
     return file.startsWith(ALL + "/");

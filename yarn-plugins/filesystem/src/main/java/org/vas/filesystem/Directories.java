@@ -28,7 +28,8 @@ final class Directories {
    * @param mode the exact permission bits: no umask is applied to them
    * @param links tells which directories are this process' own
    * @throws FileAlreadyExistsException when something else has the name
-   * @throws NoSuchFileException when the directory above is missing
+   * @throws NoSuchFileException when the directory above is missing, or a link that leads nowhere
+   *     has the name
    * @throws PlantedException when another has put something else in the new directory's place
    */
   static void makeOne(Path directory, int mode, LinkGuard links) throws IOException {

@@ -57,7 +57,7 @@ final class FileId {
   }
 
   /**
-   * Returns the file of a name, of a symbolic link the link itself; empty when nothing has the
+   * Returns the file of a name; of a symbolic link, the link itself. Empty when nothing has the
    * name.
    */
   static Optional<FileId> ifPresent(Path file) throws IOException {

@@ -74,7 +74,7 @@ final class LinkWalk implements Closeable {
    * @param use what the caller does with the file, which decides about links
    * @return the name in its directory where the path ends, which need not exist
    * @throws NoSuchFileException if a directory on the way is not there
-   * @throws AccessControlException that names the link, where one is not to be followed
+   * @throws AccessControlException if a link on the way is not to be followed
    */
   GuardedEntry walk(Path file, LinkGuard.Use use) throws IOException {
     push(mount.relativize(file));

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes directories whose entries are spread over several MDTs, by {@code lfs mkdir -c}, because no
  * system call makes them. Lustre lets only root make them unless {@code
- * mdt.*.enable_remote_dir_gid} says otherwise: a user who may not gets plain directories, and one
- * warning per process.
+ * mdt.*.enable_remote_dir_gid} says otherwise: a user who may not gets plain directories, and each
+ * object warns of that once.
  */
 final class StripedDirectories {
   private static final Logger LOG = LoggerFactory.getLogger(StripedDirectories.class);

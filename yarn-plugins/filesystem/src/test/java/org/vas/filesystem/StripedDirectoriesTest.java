@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes striped directories by a script in the place of lfs; the command line is that of a real
- * {@code lfs mkdir -c 2 DIR}.
+ * Makes striped directories by a script in the place of lfs, with the command line of a real {@code
+ * lfs mkdir -c COUNT DIR}.
  */
 class StripedDirectoriesTest {
   private static final Pattern SHUFFLE = Pattern.compile(".*/shuffle");

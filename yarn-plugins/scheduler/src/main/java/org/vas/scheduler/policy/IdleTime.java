@@ -22,7 +22,8 @@ final class IdleTime {
   }
 
   /**
-   * Returns the milliseconds since the last look, if a node was idle then and is now; else 0.
+   * Returns the milliseconds since the last look, if some node was idle then and some node is now;
+   * else 0.
    *
    * @param hasOwnAsks tells whether asks of the key name a node
    */

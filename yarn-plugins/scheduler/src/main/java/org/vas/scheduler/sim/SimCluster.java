@@ -12,7 +12,8 @@ import org.vas.scheduler.policy.ClusterView;
 import org.vas.scheduler.policy.RemoteCause;
 
 /**
- * A cluster of nodes {@code vm0}, {@code vm1}, ...; every two of them are an HA pair and so a rack.
+ * A cluster of nodes {@code vm0}, {@code vm1}, ...; the first two are an HA pair and so a rack, the
+ * next two another, and so on.
  */
 final class SimCluster implements ClusterView {
   private final List<String> nodes;

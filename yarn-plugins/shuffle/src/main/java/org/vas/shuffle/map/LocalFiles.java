@@ -40,7 +40,7 @@ final class LocalFiles extends AttemptFiles {
     return create(name);
   }
 
-  /** Returns the path at which {@link #create} made a file. */
+  /** Returns the path at which {@link #create} made a file; null if it made none of that name. */
   @Override
   Path path(String name) {
     return paths.get(name);

@@ -37,8 +37,8 @@ final class TiedRecords {
   }
 
   /**
-   * Replaces the prefix of each of entries[from, to) by that of what its key has behind the shared
-   * bytes.
+   * Replaces the prefix of each of entries[from, to) by the prefix of that part of its key which
+   * follows the shared bytes.
    */
   void goBehind(int shared, long[] entries, int from, int to) {
     for (int start = from; start < to; ) {

@@ -70,7 +70,7 @@ class OrderCheckTest {
     assertEquals(4, harness.run().size());
   }
 
-  /** A comparator that says something else each time, as in jobs that shuffle their records. */
+  /** A comparator that contradicts itself, as in jobs that shuffle their records. */
   public static class Changing extends WritableComparator {
     private static final AtomicLong CALLS = new AtomicLong();
 
