@@ -101,7 +101,7 @@ final class DaemonProcess implements Closeable {
   /**
    * Tells the daemon a job, soon and again after each start; does not wait for that.
    *
-   * @throws IOException if the user's name has characters that no user's name may have here
+   * @throws IOException if the user's name is too long, or has characters that the daemon refuses
    */
   void add(ApplicationId application, String user, byte[] secret) throws IOException {
     JobLine.checkUser(user);

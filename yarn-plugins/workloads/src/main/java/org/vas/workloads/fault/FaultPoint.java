@@ -79,7 +79,7 @@ final class FaultPoint {
   /**
    * Returns the points that {@code fault.points} has for this process.
    *
-   * @throws IllegalArgumentException that names the point, if it is not of this form
+   * @throws IllegalArgumentException if a point is not of this form
    */
   static List<FaultPoint> of(Configuration conf) {
     Path directory = Path.of(FaultConf.DIRECTORY.get(conf));
