@@ -83,8 +83,8 @@ impl Reach {
         Err(Failed { why, text: format!("{host}: {error}{note}") })
     }
 
-    /// Returns whether no other node was heard since an instant, and no witness answers now; false without any
-    /// witness.
+    /// Returns whether no other node was heard since an instant, and no witness answers now, or did up to `RECENT` ago;
+    /// false without any witness.
     fn is_cut_off(&self, since: Instant) -> bool {
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.is_some_and(|at| at >= since) {
