@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import zipfile
@@ -12,6 +13,7 @@ import pytest
 from vas_cluster.hadoop import configuration_xml
 from vas_core.doctor import DoctorFinding
 from vas_core.root import Root
+from vas_yarn.cds.archive import ArchiveRecord, Ingredients
 from vas_yarn.checks import check
 from vas_yarn.profiles import SHUFFLE
 from vas_yarn.submit.master import MASTER, OPTIONS_KEY
@@ -97,6 +99,29 @@ def test_an_archive_that_was_not_built_is_missing(tmp_path: Path, guest: dict[st
     assert not finding.ok
     assert f"{tmp_path}/cds/hadoop.jsa: missing; JDK " in finding.found
     assert re.fullmatch("run `JAVA_HOME=/[^ ]+ vas cds build`", finding.fix)
+
+
+def test_jars_of_the_current_directory_do_not_make_an_archive_stale(
+    tmp_path: Path, guest: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jdk, cds, work = (tmp_path / name for name in ("jdk", "cds", "work"))
+    for directory in (jdk, cds, work):
+        directory.mkdir()
+    (jdk / "release").write_text('JAVA_VERSION="17"\n')
+    monkeypatch.setenv("JAVA_HOME", str(jdk))
+    jar = tmp_path / "plugins/vas-yarn-plugins-0.1.0.jar"
+    (tmp_path / "child.args").write_text(
+        f'-XX:SharedArchiveFile={cds}/hadoop.jsa\n-cp "{jar}:job.jar/job.jar:.:./*"\n'
+    )
+    made = Ingredients(jdk, (jar,))
+    (cds / "hadoop.jsa").write_bytes(b"archive")
+    sha256 = hashlib.sha256(b"archive").hexdigest()
+    record = ArchiveRecord(java=made.java, jars=1, ingredients=made.digest, sha256=sha256)
+    (cds / "hadoop.json").write_text(record.model_dump_json())
+    (work / "my.jar").touch()
+    monkeypatch.chdir(work)
+    finding = examined(tmp_path, guest)["class archive"]
+    assert finding.ok, finding.found
 
 
 @pytest.mark.parametrize(

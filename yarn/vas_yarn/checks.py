@@ -117,13 +117,18 @@ def _class_archive(conf: JobConfiguration, root: Root) -> DoctorFinding:
         found = f"{named[1:]} names no archive or no class path"
         return _finding("class archive", False, found, "vas cds arguments > that file")
     try:
-        wanted = Ingredients(_java(root), ClassPath.of(class_path[1]).jars)
+        wanted = Ingredients(_java(root), ClassPath.of(_of_the_node(class_path[1])).jars)
         state = ClassArchive(Path(archive[1]).parent).state(wanted)
     except (VasError, OSError) as wrong:
         return _finding("class archive", False, str(wrong), "mend that")
     found = f"{archive[1]}: {state.value}; JDK {wanted.java}"
     fix = f"run `JAVA_HOME={wanted.java_home} vas cds build`"
     return _finding("class archive", state is ArchiveState.FITS, found, fix)
+
+
+def _of_the_node(class_path: str) -> str:
+    # The other entries lie in a container's directory. Here they would name the user's own jars.
+    return ":".join(entry for entry in class_path.split(":") if entry.startswith("/"))
 
 
 def _java(root: Root) -> Path:
