@@ -76,7 +76,7 @@ def fix(
     if unreadable:
         note(f"not read: {counted(unreadable, 'path')}, named above")
     elif not found and not as_json:
-        note("every split lies on one OST")
+        note("no file has a split on several OSTs")
     return 1 if unreadable or "failed" in results.values() else 0
 
 
