@@ -76,7 +76,7 @@ class Journal:
     def peek(path: Path) -> list[JournalEntry]:
         """Returns the entries that a rollback would restore now, without waiting for the lock.
 
-        Returns none if there is no journal. Raises VasError if the file cannot be used, OSError
+        Without a journal the list is empty. Raises VasError if the file cannot be used, OSError
         if it cannot be read.
         """
         return Journal(path, _load(path)).pending_rollback()

@@ -50,7 +50,7 @@ class Root:
         return content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
-        """Returns the sorted names in a directory; none if there is no such directory.
+        """Returns the sorted names in a directory, an empty list if it does not exist.
 
         Raises BadInput for links in a circle in a captured tree, other OSErrors as open() does.
         """

@@ -14,7 +14,7 @@ FILE = "drained.json"
 
 
 def read_drained(state: Path) -> frozenset[Leg]:
-    """Returns the legs that are out of use; none if there is no file.
+    """Returns the legs that are out of use, an empty set without a file.
 
     `state` is the state directory. Raises BadInput if the file is not a list of legs, OSError if it
     cannot be read.

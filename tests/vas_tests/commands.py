@@ -103,7 +103,7 @@ def _record(part: Slice, outcome: Outcome) -> None:
         raise VasError(
             "every test was skipped, so no green run was recorded",
             where=f"--slice {part.number}",
-            hint="the reasons are above; ./vas --yes test installs what is missing",
+            hint=f"the reasons are above; ./vas --yes test --slice {part.number} installs packages",
         )
     record_green_run(part, outcome)
 

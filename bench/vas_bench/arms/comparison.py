@@ -35,8 +35,7 @@ class SystemComparison:
     def ratio(self, system: ComparedSystem, measure: str) -> MedianRatio:
         """Returns a system's median over the base's: below 1 it took less time, or less CPU.
 
-        Raises BadInput where there is no ratio: one of them has no sample, or the base's median is
-        zero.
+        Raises BadInput if either has no sample, or the base's median is zero.
         """
         return ratio(self.of(system, measure), self.of(self.base, measure))
 

@@ -204,7 +204,7 @@ def played(request: HsphRequest, site: PlannedSite, *, in_lab: bool) -> Played[H
 
     On a site no energy is metered: its nodes' meters cannot be read from here. Returns no runs
     if `resume` finds both in the store. Raises BadInput for a site that does not fit, NotHere
-    before a build, VasError where there is no result.
+    before a build, VasError if a phase fails or a run is INVALID.
     """
     (experiment,) = experiments(site.plan)
     site.check([experiment])

@@ -41,8 +41,8 @@ class Cancelled(VasError):
 class JobProgram:
     """A command that submits jobs. `name` stands in messages; its output goes into the file `log`.
 
-    `env` is its whole environment; None is that of this process. After `limit_seconds` it is
-    stopped; None is no limit.
+    `env` is its whole environment; None hands on that of this process. After `limit_seconds` it is
+    stopped; None sets no limit.
     """
 
     name: str

@@ -48,7 +48,7 @@ final class FileCreator {
    * @param locked whether to keep appends away until the file is closed
    * @param target opens what the name leads to, for when it is a symbolic link
    * @throws ErrnoException {@code EEXIST} if the file is there and {@code overwrite} is false
-   * @throws FileAlreadyExistsException if a directory is to be overwritten
+   * @throws FileAlreadyExistsException if the file is a directory and {@code overwrite} is true
    * @throws PlantedException if another has put something else in the new file's place
    */
   OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts,
