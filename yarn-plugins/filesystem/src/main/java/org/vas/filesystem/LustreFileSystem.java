@@ -73,7 +73,7 @@ public class LustreFileSystem extends MountedFileSystem {
   public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
     LustreOutputStream out = operations().naming(path, (shown, file) ->
         mounted().appendOwn(shown, file, levels, bufferSize));
-    return new FSDataOutputStream(out, statistics, out.position());
+    return counted(out);
   }
 
   @Override
@@ -195,8 +195,15 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   private FSDataOutputStream create(Path path, NewFile wanted) throws IOException {
-    return new FSDataOutputStream(operations().naming(path, (shown, file) ->
-        mounted().create(shown, file, wanted)), statistics);
+    return counted(operations().naming(path, (shown, file) ->
+        mounted().create(shown, file, wanted)));
+  }
+
+  // The stream counts once for each write to the file: Hadoop's would for each of a record's parts.
+  // Where it begins is known only now: before the lock the length may have been another writer's.
+  private FSDataOutputStream counted(LustreOutputStream out) {
+    return new FSDataOutputStream(
+        out.counting(statistics::incrementBytesWritten), null, out.position());
   }
 
   private void makeParent(Path path) throws IOException {
@@ -226,8 +233,7 @@ public class LustreFileSystem extends MountedFileSystem {
     existingFile(path, "append to");
     LustreOutputStream out = operations().writing(path, (shown, file) ->
         mounted().append(shown, file, bufferSize));
-    // The length of before the lock may be another writer's.
-    return new FSDataOutputStream(out, statistics, out.position());
+    return counted(out);
   }
 
   @Override

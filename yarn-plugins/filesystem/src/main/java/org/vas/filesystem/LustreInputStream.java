@@ -17,12 +17,15 @@ import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
  * Reads a file by pread(2). Positioned reads share nothing, so any number of threads may make them;
- * sequential reads go through one buffer. Single bytes are counted with the reads that follow them,
- * at the latest by {@link #close}, because {@code DataInput} reads each number byte by byte.
+ * sequential reads go through one buffer. Short reads are counted with the longer one that follows,
+ * before the next read of the file, at the latest by {@link #seek}, {@link #unbuffer} or {@link
+ * #close}: to count a short record takes as long as to copy it.
  */
 final class LustreInputStream extends FSInputStream
     implements ByteBufferReadable, ByteBufferPositionedReadable, CanUnbuffer, StreamCapabilities {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+  // Bytes; a read of fewer is short.
+  private static final int SHORT = 256;
 
   private final Path path;
   private final OpenFile file;
@@ -106,7 +109,8 @@ final class LustreInputStream extends FSInputStream
     }
     if (!buffer.hasRemaining() && target.remaining() >= bufferSize) {
       int count = pread(position, target);
-      advance(Math.max(0, count));
+      position += Math.max(0, count);
+      count();
       return count;
     }
     return fill() ? copyTo(target) : -1;
@@ -176,9 +180,11 @@ final class LustreInputStream extends FSInputStream
     return count;
   }
 
-  private void advance(int count) {
-    position += count;
-    count();
+  private void advance(int length) {
+    position += length;
+    if (length >= SHORT) {
+      count();
+    }
   }
 
   private void count() {
@@ -192,6 +198,7 @@ final class LustreInputStream extends FSInputStream
     if (buffer.hasRemaining()) {
       return true;
     }
+    count();
     if (buffer.capacity() == 0) {
       buffer = ByteBuffer.allocate(bufferSize);
     }

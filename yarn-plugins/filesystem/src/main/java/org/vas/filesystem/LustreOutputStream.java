@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.util.function.LongConsumer;
 import org.apache.hadoop.fs.FSExceptionMessages;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
@@ -22,6 +23,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   private final OpenFile file;
   private final ByteBuffer buffer;
   private final boolean lazy;
+  private LongConsumer counter = bytes -> { };
   private long position;
   private boolean isOnDisk;
   private IOException firstError;
@@ -40,6 +42,12 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
     this.position = position;
     this.buffer = ByteBuffer.allocate(bufferSize);
     this.lazy = lazy;
+  }
+
+  /** Tells {@code counter} from now on how many bytes each write to the file took; returns this. */
+  synchronized LustreOutputStream counting(LongConsumer counter) {
+    this.counter = requireNonNull(counter, "counter");
+    return this;
   }
 
   /** Returns the offset in the file, in bytes, at which the next byte is written. */
@@ -154,6 +162,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
       throw remembered("write", e);
     } finally {
       position += bytes.position() - before;
+      counter.accept(bytes.position() - before);
     }
   }
 

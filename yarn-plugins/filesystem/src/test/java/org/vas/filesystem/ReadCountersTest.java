@@ -1,6 +1,7 @@
 package org.vas.filesystem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,8 +23,8 @@ import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
 
 /**
- * Tests the counters that MapReduce publishes: bytes read, and those from OSTs of the VM's own
- * host.
+ * Tests the counters that MapReduce publishes: bytes written, bytes read, and those from OSTs of the
+ * VM's own host.
  */
 class ReadCountersTest {
   private static final int STRIPE = 64 << 10;
@@ -59,6 +60,13 @@ class ReadCountersTest {
     return FileSystem.getAllStatistics().stream()
         .filter(each -> each.getScheme().equals(scheme))
         .mapToLong(FileSystem.Statistics::getBytesRead).sum();
+  }
+
+  @SuppressWarnings("deprecation") // The table that MapReduce reads.
+  private static long allBytesWritten() {
+    return FileSystem.getAllStatistics().stream()
+        .filter(each -> each.getScheme().equals("lustre"))
+        .mapToLong(FileSystem.Statistics::getBytesWritten).sum();
   }
 
   /** Bytes of the file on the OST of vm1, by its layout. */
@@ -122,6 +130,50 @@ class ReadCountersTest {
       assertEquals(0, in.read());
     }
     assertEquals(26, bytesRead("lustre"));
+  }
+
+  @Test
+  void countsShortReadsOfAnOpenStreamAtEachReadOfTheFile() throws IOException {
+    conf.set("vas.lustre.buffer-size", "4k");
+    files = TestMount.fileSystem(conf);
+    byte[] buffer = new byte[100];
+    try (FSDataInputStream in = files.open(FILE, 4096)) {
+      for (int i = 0; i < 200; i++) {
+        in.readFully(buffer);
+        long behind = in.getPos() - bytesRead("lustre");
+        assertTrue(behind >= 0 && behind <= 4096, () -> behind + " bytes behind");
+      }
+    }
+    assertEquals(20_000, bytesRead("lustre"));
+  }
+
+  @Test
+  void countsALongReadOfAnOpenStreamAtOnce() throws IOException {
+    try (FSDataInputStream in = files.open(FILE)) {
+      in.readFully(new byte[10]);
+      in.readFully(new byte[512]);
+      assertEquals(522, bytesRead("lustre"));
+    }
+  }
+
+  @Test
+  void countsWrittenBytesOfEveryStream() throws IOException {
+    Path file = new Path("/b");
+    long start = allBytesWritten();
+    try (FSDataOutputStream out = files.create(file, true, 4096)) {
+      out.write(1);
+      out.write(new byte[100]);
+      out.write(new byte[10_000]);
+      out.hflush();
+      assertEquals(10_101, allBytesWritten() - start);
+      out.write(new byte[30]);
+    }
+    assertEquals(10_131, allBytesWritten() - start);
+    try (FSDataOutputStream out = files.append(file)) {
+      out.write(new byte[7]);
+      assertEquals(10_138, out.getPos());
+    }
+    assertEquals(10_138, allBytesWritten() - start);
   }
 
   @Test

@@ -17,9 +17,20 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.vas.conf.LayoutConf;
 
-/** Reads {@code cluster.yaml} into a {@link ClusterMap}. */
+/**
+ * Reads {@code cluster.yaml} into a {@link ClusterMap}. The last text's map is kept: a JVM that runs
+ * one task after another reads the same file in each, and to parse it takes milliseconds.
+ */
 final class ClusterFile {
-  private ClusterFile() {}
+  private static volatile ClusterFile last = new ClusterFile("", null);
+
+  private final String text;
+  private final ClusterMap map;
+
+  private ClusterFile(String text, ClusterMap map) {
+    this.text = text;
+    this.map = map;
+  }
 
   /**
    * Reads and checks a site description.
@@ -27,7 +38,17 @@ final class ClusterFile {
    * @throws ClusterMapException with file, line and path of the first value that is refused
    */
   static ClusterMap read(Path file) throws ClusterMapException {
-    SiteValue document = new SiteValue(file, "", compose(file, text(file)));
+    String text = text(file);
+    ClusterFile known = last;
+    if (known.map == null || !known.text.equals(text)) {
+      known = new ClusterFile(text, parse(file, text));
+      last = known;
+    }
+    return known.map;
+  }
+
+  private static ClusterMap parse(Path file, String text) throws ClusterMapException {
+    SiteValue document = new SiteValue(file, "", compose(file, text));
     SiteSchema.check(document);
     SiteRules.check(document);
     List<SiteHost> hosts = new ArrayList<>();

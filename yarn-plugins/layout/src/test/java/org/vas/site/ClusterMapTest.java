@@ -1,6 +1,8 @@
 package org.vas.site;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -54,6 +56,22 @@ class ClusterMapTest {
     ClusterMap map = ClusterMap.load(file);
     assertEquals(Optional.of(map.hosts().get(1)), map.hostByNid("fd00::12@tcp1"));
     assertEquals(Optional.empty(), map.hostByNid("fd00::12@tcp"));
+  }
+
+  /** A JVM keeps the last text's map; a file that is written over is read again. */
+  @Test
+  void aChangedFileOfTheSameLengthIsReadAgain() throws Exception {
+    Path source = Repository.path("cluster/examples/laptop-lab.yaml");
+    String text = Files.readString(source);
+    Path file = Files.writeString(folder.resolve("x.yaml"), text);
+    ClusterMap first = ClusterMap.load(file);
+    assertSame(first, ClusterMap.load(file));
+    String name = first.site();
+    Files.writeString(file, text.replace("site: " + name, "site: " + "x".repeat(name.length())));
+    assertEquals("x".repeat(name.length()), ClusterMap.load(file).site());
+    Files.writeString(file, "no map");
+    assertThrows(ClusterMapException.class, () -> ClusterMap.load(file));
+    assertEquals(name, ClusterMap.load(source).site());
   }
 
   @Test
