@@ -11,8 +11,9 @@ from vas_core.svg.theme import THEME, Theme
 
 _WIDTH, _MARGIN, _ROW, _FONT = 1000.0, 10.0, 16.0, 10.0
 _MOST_ROWS = 24
-# Narrower boxes, and what is above them, are left out; narrower ones than the second have no name.
-_NARROWEST, _NARROWEST_NAMED = 1.5, 30.0
+# Narrower boxes, and what is above them, are left out: of few samples they say nothing. Narrower
+# ones than the second have no name.
+_NARROWEST, _NARROWEST_NAMED = 12.0, 30.0
 _KINDS = {
     "vas": ("VAS", ("org.vas.",)),
     "hadoop": ("Hadoop", ("org.apache.hadoop.",)),

@@ -81,7 +81,10 @@ def profile(picture: Path | None) -> None:
 def _run(lab: Lab, directory: Path, number: int) -> None:
     def recorded(role: str) -> str:
         (directory / role).mkdir(parents=True)
-        return f"-XX:StartFlightRecording=settings=profile,filename={directory / role}/"
+        # A NodeManager deletes a container's temporary files while its JVM still writes.
+        repository = f"-XX:FlightRecorderOptions=repository={directory / 'chunks'}"
+        recording = f"-XX:StartFlightRecording=settings=profile,filename={directory / role}/"
+        return f"{recording} {repository}"
 
     (jar,) = lab.spec.hadoop_lib.glob(_EXAMPLES)
     options = [f"-D{key}.{_VARIABLE}={recorded(role)}" for role, key in _ROLES.items()]
