@@ -15,7 +15,17 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_yarn.cds.class_path import java_home
 from vas_yarn.lint.class_file import ClassFile, NotAClass
-from vas_yarn.lint.job_code import EXIT, HOOK, SETTING, STARTED, STATIC, Trap, read_jar
+from vas_yarn.lint.job_code import (
+    EXIT,
+    HOOK,
+    KEPT,
+    ONCE,
+    SETTING,
+    STARTED,
+    STATIC,
+    Trap,
+    read_jar,
+)
 
 pytestmark = pytest.mark.machine
 
@@ -45,6 +55,8 @@ public class Task {
   void counts_elsewhere() { Other.total += 2L; }
   void starts() { new Work().start(); }
   void pools() { Executors.newFixedThreadPool(2).shutdown(); }
+  void keeps() { new ThreadLocal<String>().set("a"); }
+  void once() { java.net.URL.setURLStreamHandlerFactory(null); }
   void sets() { System.setProperty("a", "b"); Locale.setDefault(Locale.ROOT); }
   void hooks() { Runtime.getRuntime().addShutdownHook(new Thread()); }
   void lambda() { Runnable later = () -> { other = "x"; }; later.run(); }
@@ -83,7 +95,9 @@ def test_each_trap_is_found_and_nothing_else(jar: Path) -> None:
         ("exits", "java.lang.System.exit", EXIT),
         ("halts", "java.lang.Runtime.halt", EXIT),
         ("hooks", "java.lang.Runtime.addShutdownHook", HOOK),
+        ("keeps", "java.lang.ThreadLocal.set", KEPT),
         ("lambda$lambda$1", "org.example.Task.other", STATIC),
+        ("once", "java.net.URL.setURLStreamHandlerFactory", ONCE),
         ("pools", "java.util.concurrent.Executors.newFixedThreadPool", STARTED),
         ("sets", "java.lang.System.setProperty", SETTING),
         ("sets", "java.util.Locale.setDefault", SETTING),

@@ -74,6 +74,18 @@ def test_the_last_line_leads_on(status: int, hint: str, tmp_path: Path) -> None:
     assert lines[-1] == hint
 
 
+def test_a_queue_that_is_not_there_is_the_last_line(tmp_path: Path) -> None:
+    told = f"Failed to submit {APPLICATION} to YARN : Application {APPLICATION} submitted by user"
+    script = f"import sys; sys.exit({told + ' ann to unknown queue: nosuch'!r})\n"
+    started, terminal = submit(tmp_path, script)
+    assert printed(terminal).splitlines()[-1] == (
+        "YARN has no queue nosuch: name one by -D mapreduce.job.queuename=QUEUE; "
+        "`mapred queue -list` prints those that are there"
+    )
+    started.communicate()
+    assert started.returncode == 1
+
+
 def test_a_program_without_a_job_has_no_last_line(tmp_path: Path) -> None:
     started, terminal = submit(tmp_path, "import sys; sys.exit('usage: my.jar IN OUT')\n")
     assert printed(terminal).splitlines()[-1] == "usage: my.jar IN OUT"

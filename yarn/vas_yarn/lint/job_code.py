@@ -44,6 +44,8 @@ STARTED = Trap(
     " task",
     "end it in cleanup() or close()",
 )
+KEPT = Trap(STATIC.why, "remove() it in cleanup() or close()")
+ONCE = Trap("is an error in the next task: a JVM takes one", "set java.protocol.handler.pkgs")
 HOOK = Trap(
     "runs when the JVM ends, after other tasks", "do the work in cleanup() or close() instead"
 )
@@ -63,6 +65,14 @@ _CALLS = {
     ("java/util/Locale", "setDefault"): SETTING,
     ("java/util/TimeZone", "setDefault"): SETTING,
     ("java/lang/Thread", "setDefaultUncaughtExceptionHandler"): SETTING,
+    ("java/security/Security", "addProvider"): SETTING,
+    ("java/security/Security", "insertProviderAt"): SETTING,
+    ("java/security/Security", "setProperty"): SETTING,
+    ("org/apache/hadoop/conf/Configuration", "addDefaultResource"): SETTING,
+    ("org/apache/hadoop/security/UserGroupInformation", "setConfiguration"): SETTING,
+    ("org/apache/hadoop/security/UserGroupInformation", "setLoginUser"): SETTING,
+    ("java/net/URL", "setURLStreamHandlerFactory"): ONCE,
+    ("java/lang/ThreadLocal", "set"): KEPT,
     ("java/lang/Runtime", "addShutdownHook"): HOOK,
     ("java/util/Timer", "<init>"): STARTED,
     ("java/util/concurrent/ThreadPoolExecutor", "<init>"): STARTED,

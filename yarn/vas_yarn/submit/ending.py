@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BufferedReader
 
 from vas_core.cli import note
+from vas_core.shown import shown
 from vas_yarn.jobs.job import SUBMITTED
 
-_KEPT_BYTES = 200
+_KEPT_BYTES = 400
 _SIGNALLED = 128
+# ResourceManager (RMAppManager, CapacityScheduler).
+_UNKNOWN_QUEUE = re.compile(r"submitted by user \S+ to unknown queue: ([^\s\"]+)")
+
+
+@dataclass
+class _Told:
+    """What a client's stderr told: the last application's id, and the queue that is not there."""
+
+    application: str | None = None
+    unknown_queue: str | None = None
 
 
 def run_and_lead_on(argv: Sequence[str]) -> int:
@@ -27,30 +40,40 @@ def run_and_lead_on(argv: Sequence[str]) -> int:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             assert isinstance(client.stderr, BufferedReader)
-            application = _passed_on(client.stderr)
+            told = _passed_on(client.stderr)
             status = client.wait()
         finally:
             signal.signal(signal.SIGINT, before)
-    if application:
-        note(_next_of(application, status))
+    if line := _next_of(told, status):
+        note(line)
     return status if status >= 0 else _SIGNALLED - status
 
 
-def _passed_on(stream: BufferedReader) -> str | None:
-    """Writes what comes to stderr; returns the id of the last application that it names."""
-    found, text = None, ""
+def _passed_on(stream: BufferedReader) -> _Told:
+    """Writes what comes to stderr; returns what it told."""
+    told, text = _Told(), ""
     while part := stream.read1():
         sys.stderr.buffer.write(part)
         sys.stderr.flush()
         text += part.decode(errors="replace")
         for match in SUBMITTED.finditer(text):
-            found = match[1]
+            told.application = match[1]
+        for match in _UNKNOWN_QUEUE.finditer(text):
+            told.unknown_queue = match[1]
         # An id may come in two parts, and its last digits too.
         text = text[-_KEPT_BYTES:]
-    return found
+    return told
 
 
-def _next_of(application: str, status: int) -> str:
+def _next_of(told: _Told, status: int) -> str:
+    """Returns the line that leads on; empty if the client told of no job."""
+    if status and told.unknown_queue:
+        queue = shown(told.unknown_queue)
+        there = "`mapred queue -list` prints those that are there"
+        return f"YARN has no queue {queue}: name one by -D mapreduce.job.queuename=QUEUE; {there}"
+    application = told.application
+    if application is None:
+        return ""
     if status:
         return f"{application} did not end well; next: yarn logs -applicationId {application}"
     return f"next: `vas job locality {application}`: where its maps ran, and why"

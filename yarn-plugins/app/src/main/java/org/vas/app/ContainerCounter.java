@@ -17,6 +17,9 @@ public enum ContainerCounter {
   /** The JVMs that ended because their task had added a shutdown hook. */
   JVMS_ENDED_SHUTDOWN_HOOK,
 
+  /** The JVMs that ended because their task had removed or replaced a file of the container. */
+  JVMS_ENDED_FILES,
+
   /** The JVMs that ended because their task had left the heap too full. */
   JVMS_ENDED_HEAP
 }

@@ -54,13 +54,21 @@ final class Offers {
       maps++;
       return Optional.of(TaskType.MAP);
     }
-    boolean fits = toReduces || type == TaskType.REDUCE;
     boolean mapsWait = demand.maps() > 0 || demand.hasAgain(TaskType.MAP);
-    if (fits && !mapsWait && !demand.hasAgain(TaskType.REDUCE) && reduces < scheduledReduces) {
-      reduces++;
-      return Optional.of(TaskType.REDUCE);
+    return mapsWait ? Optional.empty() : offerToReduces(type);
+  }
+
+  /**
+   * Returns the kind of task to offer a container to that reduces have waited for; empty when it has
+   * other options than they need.
+   */
+  Optional<TaskType> offerToReduces(TaskType type) {
+    boolean fits = toReduces || type == TaskType.REDUCE;
+    if (!fits || demand.hasAgain(TaskType.REDUCE) || reduces >= scheduledReduces) {
+      return Optional.empty();
     }
-    return Optional.empty();
+    reduces++;
+    return Optional.of(TaskType.REDUCE);
   }
 
   private boolean wantsMap(String host, TaskType type, long waited) {

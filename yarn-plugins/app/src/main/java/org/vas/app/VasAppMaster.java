@@ -2,9 +2,13 @@ package org.vas.app;
 
 import java.io.IOException;
 import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.ipc.CallerContext;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.WarmListener;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -16,6 +20,7 @@ import org.apache.hadoop.mapreduce.v2.app.client.ClientService;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncher;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocator;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
+import org.apache.hadoop.mapreduce.v2.util.MRApps;
 import org.apache.hadoop.mapreduce.v2.util.MRWebAppUtil;
 import org.apache.hadoop.util.ExitUtil;
 import org.apache.hadoop.util.ShutdownHookManager;
@@ -54,6 +59,7 @@ public final class VasAppMaster extends MRAppMaster {
       Thread.setDefaultUncaughtExceptionHandler(new YarnUncaughtExceptionHandler());
       JobConf job = new JobConf(new YarnConfiguration());
       job.addResource(new Path(MRJobConfig.JOB_CONF_FILE));
+      ineffective(arguments).ifPresent(LOG::warn);
       Optional<String> refusal =
           refusal(job).or(() -> ReusePolicy.unknownHadoop(VersionInfo.getVersion()));
       if (refusal.isPresent()) {
@@ -68,6 +74,17 @@ public final class VasAppMaster extends MRAppMaster {
     }
   }
 
+  // What YARNRunner puts behind command-opts stands behind the name of this class: no option then.
+  private static Optional<String> ineffective(String[] arguments) {
+    List<String> options = Arrays.stream(arguments)
+        .filter(each -> !each.isBlank() && !each.equals(MRAppMaster.class.getName()))
+        .collect(Collectors.toList());
+    return options.isEmpty() ? Optional.empty()
+        : Optional.of("Without effect, as they stand behind " + VasAppMaster.class.getName() + ": "
+            + String.join(" ", options) + "; write them into "
+            + MRJobConfig.MR_AM_ADMIN_COMMAND_OPTS);
+  }
+
   private static Optional<String> refusal(JobConf job) {
     try {
       java.nio.file.Path container = Paths.get(variable(Environment.PWD.name()));
@@ -79,12 +96,16 @@ public final class VasAppMaster extends MRAppMaster {
 
   private static void run(JobConf job) throws Exception {
     ContainerId container = ContainerId.fromString(variable(Environment.CONTAINER_ID.name()));
+    // As stock's main method does: logs of HDFS and YARN name who called.
+    CallerContext.setCurrent(new CallerContext.Builder(
+        "mr_appmaster_" + container.getApplicationAttemptId()).build());
     long submitted = Long.parseLong(variable(ApplicationConstants.APP_SUBMIT_TIME_ENV));
     VasAppMaster master = new VasAppMaster(container, submitted);
     ShutdownHookManager hooks = ShutdownHookManager.get();
     hooks.addShutdownHook(master::signalled, SHUTDOWN_HOOK_PRIORITY + 1);
     hooks.addShutdownHook(StockShutdownHook.of(master), SHUTDOWN_HOOK_PRIORITY);
     MRWebAppUtil.initialize(job);
+    Optional.ofNullable(MRApps.getSystemPropertiesToLog(job)).ifPresent(LOG::info);
     String user = variable(Environment.USER.name());
     job.set(MRJobConfig.USER_NAME, user);
     initAndStartAppMaster(master, job, user);
@@ -101,7 +122,8 @@ public final class VasAppMaster extends MRAppMaster {
 
   @Override
   protected void serviceInit(Configuration conf) throws Exception {
-    pool = Optional.of(new WarmPool(ReuseConf.MAX_TASKS.get(conf), Time::monotonicNow));
+    pool = Optional.of(new WarmPool(ReuseConf.MAX_TASKS.get(conf),
+        ReuseConf.MAX_TIME.get(conf).toMillis(), Time::monotonicNow));
     super.serviceInit(conf);
   }
 

@@ -61,6 +61,8 @@ class WarmAllocator extends RMContainerAllocator {
   private final WarmPool pool;
   private final Demand demand = new Demand();
   private final Thread rounds = new Thread(this::runRounds, "VAS warm containers");
+  private final Unserved again = new Unserved();
+  private final Unserved reduces = new Unserved();
   private boolean toReduces;
   private long idleMillis;
   private long delayMillis;
@@ -182,7 +184,13 @@ class WarmAllocator extends RMContainerAllocator {
     }
     endWhere(response);
     List<Container> allocated = new ArrayList<>(response.getAllocatedContainers());
-    // What YARN gives may go to any attempt; while one waits for a new JVM, nothing is offered beside.
+    if (!ownRound) {
+      again.answered(
+          demand.hasAgain(TaskType.MAP) || demand.hasAgain(TaskType.REDUCE), !allocated.isEmpty());
+      reduces.answered(Scheduled.reduces(this) > 0, !allocated.isEmpty());
+    }
+    // What YARN gives may go to any attempt; while one waits for a new JVM, nothing is offered
+    // beside.
     if (allocated.isEmpty() || !demand.hasAgain(TaskType.MAP)) {
       allocated.addAll(offers());
     }
@@ -253,12 +261,18 @@ class WarmAllocator extends RMContainerAllocator {
         end(container.getId(), "its JVM has not asked for a task for " + idle.silent + " ms");
         continue;
       }
+      if (again.take()) {
+        end(container.getId(), "an attempt that failed before waits for a JVM of its own");
+        continue;
+      }
       TaskType first = idle.firstAttempt.getTaskId().getTaskType();
-      Optional<TaskType> kind = round.offer(container.getNodeId().getHost(), first, idle.waited);
+      boolean reducesFirst = reduces.take();
+      Optional<TaskType> kind = reducesFirst ? round.offerToReduces(first)
+          : round.offer(container.getNodeId().getHost(), first, idle.waited);
       if (kind.isPresent()) {
         offered.add(copy(container, kind.get() == TaskType.MAP ? MAP : REDUCE));
-      } else if (idle.waited >= idleMillis || makesRoom) {
-        end(container.getId(), "no task came");
+      } else if (idle.waited >= idleMillis || makesRoom || reducesFirst) {
+        end(container.getId(), reducesFirst ? "reduces wait for its room" : "no task came");
       }
     }
     return offered;
@@ -286,6 +300,8 @@ class WarmAllocator extends RMContainerAllocator {
         end(id, "its node is no longer usable");
       } else if (claimed.contains(id)) {
         end(id, "YARN claims it");
+      } else if (isNodeBlacklisted(idle.container.getNodeId().getHost())) {
+        end(id, "too many attempts failed on its host");
       }
     }
     response.setPreemptionMessage(

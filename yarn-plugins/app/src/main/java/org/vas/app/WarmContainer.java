@@ -28,6 +28,8 @@ final class WarmContainer {
   TaskAttemptId attempt;
   State state = State.BUSY;
   int tasks = 1;
+  /** The time when the container was given to its first attempt, in milliseconds of the pool's clock. */
+  final long started;
   /** The port of the NodeManager's shuffle service; -1 until the first attempt was launched. */
   int shufflePort = -1;
   /** The time when the container became IDLE, in milliseconds of the pool's clock. */
@@ -35,8 +37,9 @@ final class WarmContainer {
   /** The time when the JVM last asked for another task, in milliseconds of the pool's clock. */
   long asked;
 
-  WarmContainer(Container container, TaskAttemptId attempt) {
+  WarmContainer(Container container, TaskAttemptId attempt, long started) {
     this.container = container;
+    this.started = started;
     this.firstAttempt = attempt;
     this.attempt = attempt;
   }

@@ -27,6 +27,7 @@ public final class WarmPool {
   public enum Answer { WAIT, FETCH, END }
 
   private final int maxTasks;
+  private final long maxMillis;
   private final LongSupplier clock;
   // By the number that a JVM knows its container by.
   private final Map<Long, WarmContainer> containers = new HashMap<>();
@@ -42,10 +43,12 @@ public final class WarmPool {
    * Makes an empty pool.
    *
    * @param maxTasks tasks that a container runs at most
+   * @param maxMillis age, in milliseconds, from which on a container gets no other task
    * @param clock milliseconds that only grow
    */
-  WarmPool(int maxTasks, LongSupplier clock) {
+  WarmPool(int maxTasks, long maxMillis, LongSupplier clock) {
     this.maxTasks = maxTasks;
+    this.maxMillis = maxMillis;
     this.clock = clock;
   }
 
@@ -57,7 +60,7 @@ public final class WarmPool {
     WarmContainer warm = containers.get(key(container.getId()));
     boolean waited = warm != null;
     if (warm == null) {
-      warm = new WarmContainer(container, attempt);
+      warm = new WarmContainer(container, attempt, clock.getAsLong());
       containers.put(key(container.getId()), warm);
       started++;
     } else {
@@ -136,7 +139,7 @@ public final class WarmPool {
 
   /**
    * Returns the answer to a JVM that asks for another task: {@code END} too when the pool does not
-   * know it, its attempt did not report success, or it has run as many tasks as it may.
+   * know it, its attempt did not report success, or it has run as many tasks, or as long, as it may.
    */
   public synchronized Answer ask(long jvm) {
     WarmContainer warm = containers.get(jvm);
@@ -144,7 +147,7 @@ public final class WarmPool {
       return Answer.END;
     }
     if (warm.state == State.DONE) {
-      if (warm.tasks >= maxTasks) {
+      if (warm.tasks >= maxTasks || clock.getAsLong() - warm.started >= maxMillis) {
         warm.state = State.ENDING;
         return Answer.END;
       }

@@ -37,10 +37,20 @@ import org.apache.hadoop.yarn.event.EventHandler;
  */
 final class AnsweringYarn implements ApplicationMasterProtocol {
   /** The answer to the next heartbeat; an empty one after that. */
-  AllocateResponse next = empty();
+  AllocateResponse next;
+
+  /** The room that empty answers tell of. */
+  Resource room = Resource.newInstance(0, 0);
+
+  /** The number of the job's maps that are done. */
+  int completedMaps;
 
   private final Set<ContainerId> released = new HashSet<>();
   private final List<Event<?>> events = new ArrayList<>();
+
+  AnsweringYarn() {
+    next = empty();
+  }
 
   void beat(DrivenAllocator allocator) throws Exception {
     allocator.beat();
@@ -116,7 +126,7 @@ final class AnsweringYarn implements ApplicationMasterProtocol {
 
   // Hadoop's allocator takes its context for the running master's, as it is.
   @SuppressWarnings("rawtypes") // Hadoop's event handlers are
-  private static final class Context extends MRAppMaster.RunningAppContext {
+  private final class Context extends MRAppMaster.RunningAppContext {
     private final EventHandler<Event> events;
 
     Context(MRAppMaster master, Consumer<Event<?>> events) {
@@ -135,20 +145,20 @@ final class AnsweringYarn implements ApplicationMasterProtocol {
     }
   }
 
-  // A job of ten maps and ten reduces of which none is done.
-  private static Job ten() {
+  // A job of ten maps and ten reduces.
+  private Job ten() {
     Map<String, Object> answers = Map.of("getTotalMaps", 10, "getTotalReduces", 10,
-        "getCompletedMaps", 0, "getCompletedReduces", 0, "getProgress", 0f);
+        "getCompletedMaps", completedMaps, "getCompletedReduces", 0, "getProgress", 0f);
     return (Job) Proxy.newProxyInstance(Job.class.getClassLoader(), new Class<?>[] {Job.class},
         (proxy, method, arguments) -> answers.get(method.getName()));
   }
 
-  private static AllocateResponse empty() {
+  private AllocateResponse empty() {
     return AllocateResponse.newBuilder()
         .updatedNodes(new ArrayList<>())
         .completedContainersStatuses(new ArrayList<>())
         .allocatedContainers(new ArrayList<>())
-        .availableResources(Resource.newInstance(0, 0))
+        .availableResources(room)
         .numClusterNodes(4)
         .build();
   }

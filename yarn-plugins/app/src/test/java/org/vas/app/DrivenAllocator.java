@@ -20,6 +20,11 @@ final class DrivenAllocator extends WarmAllocator {
   @Override
   protected void startAllocatorThread() {}
 
+  @Override
+  public void containerFailedOnHost(String host) {
+    super.containerFailedOnHost(host);
+  }
+
   void beat() throws Exception {
     heartbeat();
   }

@@ -37,7 +37,7 @@ class WarmAllocatorTest {
   private final ContainerId id = container.getId();
   private final AnsweringYarn yarn = new AnsweringYarn();
   private volatile long now;
-  private final WarmPool pool = new WarmPool(100, () -> now);
+  private final WarmPool pool = new WarmPool(100, 120_000, () -> now);
   private final DrivenAllocator allocator = new DrivenAllocator(yarn, pool);
 
   @BeforeEach
@@ -167,6 +167,64 @@ class WarmAllocatorTest {
     yarn.beat(allocator);
     yarn.beat(allocator);
     assertEquals(id, yarn.assigned(reduce));
+  }
+
+  @Test
+  void aFailedMapGetsRoomFromMapsThatWouldTakeEveryContainer() throws Exception {
+    runFirstMap();
+    allocator.handleEvent(ContainerRequestEvent.createContainerRequestEventForFailedContainer(
+        Attempts.map(9), SIZE));
+    for (int map = 2; map <= 4; map++) {
+      ask(Attempts.map(map), "vm1");
+    }
+    yarn.beat(allocator);
+    assertEquals(id, yarn.assigned(Attempts.map(2)));
+    endTask(Attempts.map(2));
+    yarn.beat(allocator);
+    assertEquals(id, yarn.assigned(Attempts.map(3)), "YARN may answer with room of its own");
+    endTask(Attempts.map(3));
+    yarn.beat(allocator);
+    yarn.beat(allocator);
+    assertEquals(Set.of(id), yarn.released());
+    assertFalse(yarn.isAssigned(Attempts.map(4)));
+  }
+
+  @Test
+  void reducesThatYarnDoesNotServeTakeAContainerBeforeMapsDo() throws Exception {
+    yarn.completedMaps = 5;
+    yarn.room = Resource.newInstance(4096, 4);
+    runFirstMap();
+    TaskAttemptId reduce = Attempts.attempt(TaskType.REDUCE, 0);
+    allocator.handleEvent(
+        new ContainerRequestEvent(reduce, SIZE, new String[0], new String[0]));
+    for (int map = 2; map <= 7; map++) {
+      ask(Attempts.map(map), "vm1");
+    }
+    yarn.beat(allocator);
+    for (int map = 2; map <= 7 && !yarn.isAssigned(reduce); map++) {
+      endTask(Attempts.map(map));
+      yarn.beat(allocator);
+    }
+    assertEquals(id, yarn.assigned(reduce));
+    assertFalse(yarn.isAssigned(Attempts.map(7)));
+  }
+
+  @Test
+  void aHostWhereTooManyAttemptsFailedLosesItsWaitingContainer() throws Exception {
+    runFirstMap();
+    yarn.beat(allocator);
+    for (int i = 0; i < 3; i++) {
+      allocator.containerFailedOnHost("vm1");
+    }
+    yarn.beat(allocator);
+    assertEquals(Answer.END, pool.ask(JVM));
+  }
+
+  private void endTask(TaskAttemptId attempt) {
+    pool.launched(attempt);
+    pool.fetched(JVM);
+    pool.done(attempt);
+    assertEquals(Answer.WAIT, pool.ask(JVM));
   }
 
   // Its JVM asks for another task, and the allocator has not heard of it.

@@ -16,7 +16,7 @@ class WarmPoolTest {
 
   private final Container container = Attempts.container((int) JVM, "vm1");
   private long now;
-  private final WarmPool pool = new WarmPool(3, () -> now);
+  private final WarmPool pool = new WarmPool(3, 60_000, () -> now);
 
   @Test
   void aContainerWhoseJvmAsksAfterSuccessWaitsAndIsGivenToTheNextAttempt() {
@@ -49,6 +49,21 @@ class WarmPoolTest {
     pool.assigned(container, Attempts.map(1));
     assertEquals(Answer.END, pool.ask(JVM));
     assertEquals(Answer.END, pool.ask(JVM + 1), "of another job, or forgotten");
+  }
+
+  @Test
+  void aContainerThatIsOldGetsNoOtherTask() {
+    now = 1_000;
+    runFirst();
+    now = 60_999;
+    assertEquals(Answer.WAIT, pool.ask(JVM));
+    pool.takeReady();
+    pool.assigned(container, Attempts.map(2));
+    pool.launched(Attempts.map(2));
+    pool.fetched(JVM);
+    pool.done(Attempts.map(2));
+    now = 61_000;
+    assertEquals(Answer.END, pool.ask(JVM));
   }
 
   @Test

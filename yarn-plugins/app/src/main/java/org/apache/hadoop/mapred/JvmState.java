@@ -7,9 +7,13 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -27,27 +31,36 @@ import org.vas.app.ContainerCounter;
 final class JvmState {
   // More than this in use, after a collection, leaves the next task too little.
   private static final double HEAP_SHARE = 0.6;
+  // The directory of java.io.tmpdir (MapReduceChildJVM).
+  private static final String TEMPORARY = "tmp";
 
   private final Path directory;
   private final byte[] job;
-  private final Set<String> files;
+  private final Map<String, String> files;
+  private final Set<String> temporary;
   private final Set<Thread> threads;
   private final ClassLoader loader;
   private final TaskHooks hooks = TaskHooks.now();
 
   private JvmState(
-      Path directory, byte[] job, Set<String> files, Set<Thread> threads, ClassLoader loader) {
+      Path directory, byte[] job, Set<Thread> threads, ClassLoader loader) throws IOException {
     this.directory = directory;
     this.job = job;
-    this.files = files;
+    this.files = identities(directory);
+    this.temporary = names(directory.resolve(TEMPORARY));
     this.threads = threads;
     this.loader = loader;
   }
 
-  /** Returns the present state; {@code directory} is the container's, with the job's job.xml. */
+  /**
+   * Returns the present state.
+   *
+   * @param directory the container's: it has the job's job.xml, and {@code tmp} for the JVM's
+   *     temporary files
+   */
   static JvmState now(Path directory) throws IOException {
     byte[] job = Files.readAllBytes(directory.resolve(MRJobConfig.JOB_CONF_FILE));
-    return new JvmState(directory, job, names(directory), Set.copyOf(threadsNow()),
+    return new JvmState(directory, job, Set.copyOf(threadsNow()),
         Thread.currentThread().getContextClassLoader());
   }
 
@@ -77,6 +90,11 @@ final class JvmState {
       return new Unfit(ContainerCounter.JVMS_ENDED_SHUTDOWN_HOOK,
           "its task added a shutdown hook: " + hook.get());
     }
+    Optional<String> changed = changedFile();
+    if (changed.isPresent()) {
+      return new Unfit(ContainerCounter.JVMS_ENDED_FILES,
+          "its task removed or replaced a file of the container: " + changed.get());
+    }
     if (isHeapFull()) {
       return new Unfit(ContainerCounter.JVMS_ENDED_HEAP,
           "its task left more than " + HEAP_SHARE + " of the heap in use");
@@ -89,19 +107,48 @@ final class JvmState {
 
   // The task's own job.xml was written over the job's; the next task's begins with that again.
   private void restoreFiles() throws IOException {
-    for (String name : names(directory)) {
-      File left = directory.resolve(name).toFile();
-      if (!files.contains(name) && !FileUtil.fullyDelete(left)) {
-        throw new IOException(left + ": cannot be deleted");
-      }
-    }
+    deleteAllBut(files.keySet(), directory);
+    deleteAllBut(temporary, directory.resolve(TEMPORARY));
     Path fresh = directory.resolve(MRJobConfig.JOB_CONF_FILE + ".fresh");
     Files.write(fresh, job);
     Files.move(fresh, directory.resolve(MRJobConfig.JOB_CONF_FILE),
         StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
   }
 
+  private static void deleteAllBut(Set<String> kept, Path directory) throws IOException {
+    for (String name : names(directory)) {
+      File left = directory.resolve(name).toFile();
+      if (!kept.contains(name) && !FileUtil.fullyDelete(left)) {
+        throw new IOException(left + ": cannot be deleted");
+      }
+    }
+  }
+
+  // A link of the distributed cache that leads elsewhere, for one: the next task would read that.
+  private Optional<String> changedFile() throws IOException {
+    Map<String, String> found = identities(directory);
+    return files.keySet().stream().sorted()
+        .filter(name -> !files.get(name).equals(found.get(name))).findFirst();
+  }
+
+  // What tells whether a name still means the same. Each task replaces job.xml, a link, by its own.
+  private static Map<String, String> identities(Path directory) throws IOException {
+    Map<String, String> found = new HashMap<>();
+    for (String name : names(directory)) {
+      Path file = directory.resolve(name);
+      BasicFileAttributes attributes =
+          Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      String key = attributes.isSymbolicLink()
+          ? "to " + Files.readSymbolicLink(file) : String.valueOf(attributes.fileKey());
+      found.put(name, name.equals(MRJobConfig.JOB_CONF_FILE) ? "" : key);
+    }
+    return found;
+  }
+
   private static Set<String> names(Path directory) throws IOException {
+    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      return Set.of();
+    }
     try (Stream<Path> all = Files.list(directory)) {
       return all.map(path -> path.getFileName().toString()).collect(Collectors.toSet());
     }

@@ -1,10 +1,7 @@
 package org.apache.hadoop.mapred;
 
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.URL;
-import java.nio.charset.Charset;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,9 +32,8 @@ final class TaskLogs {
   private final Path directory;
   private final String firstFile;
   private final Map<String, String> firstShuffle = shuffleNow();
-  private final PrintStream firstOut = System.out;
-  private final PrintStream firstErr = System.err;
-  private final List<PrintStream> opened = new ArrayList<>();
+  private final LaterOutput out = new LaterOutput(System.out);
+  private final LaterOutput err = new LaterOutput(System.err);
 
   private TaskLogs(Path directory, String firstFile) {
     this.directory = directory;
@@ -55,10 +51,8 @@ final class TaskLogs {
    * syslog.
    */
   void end() {
-    System.setOut(firstOut);
-    System.setErr(firstErr);
-    opened.forEach(PrintStream::close);
-    opened.clear();
+    System.setOut(out.end());
+    System.setErr(err.end());
     open(firstFile, firstShuffle);
   }
 
@@ -68,8 +62,8 @@ final class TaskLogs {
    * @param job the job's configuration
    */
   void begin(TaskAttemptID attempt, JobConf job) throws IOException {
-    System.setOut(stream("stdout", attempt));
-    System.setErr(stream("stderr", attempt));
+    System.setOut(out.begin(directory.resolve("stdout-" + attempt)));
+    System.setErr(err.begin(directory.resolve("stderr-" + attempt)));
     Map<String, String> shuffle =
         attempt.getTaskType() == TaskType.REDUCE ? shuffleOfReduce(job) : new HashMap<>();
     shuffle.computeIfPresent(SHUFFLE_FILE, (key, file) -> file + "-" + attempt);
@@ -99,14 +93,6 @@ final class TaskLogs {
       }
     }
     return found;
-  }
-
-  private PrintStream stream(String name, TaskAttemptID attempt) throws IOException {
-    Path file = directory.resolve(name + "-" + attempt);
-    PrintStream stream =
-        new PrintStream(Files.newOutputStream(file), true, Charset.defaultCharset().name());
-    opened.add(stream);
-    return stream;
   }
 
   private static void open(String file, Map<String, String> shuffle) {

@@ -2,6 +2,7 @@ package org.apache.hadoop.mapred;
 
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.metrics2.source.JvmMetrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +16,12 @@ public final class VasChild {
   private static final long FIRST_WAIT_MILLIS = 5;
   private static final long LONGEST_WAIT_MILLIS = 100;
 
-  private VasChild() {}
+  private final JvmState state;
+  private final TaskLogs logs = TaskLogs.ofContainer();
+
+  private VasChild(JvmState state) {
+    this.state = state;
+  }
 
   /**
    * Runs tasks until there is none, or this JVM is not fit for another.
@@ -24,25 +30,33 @@ public final class VasChild {
    *     this JVM
    */
   public static void main(String[] arguments) throws Throwable {
-    JvmState state = JvmState.now(Path.of("").toAbsolutePath());
-    TaskLogs logs = TaskLogs.ofContainer();
-    YarnChild.main(arguments);
-    logs.end();
-    Unfit unfit = state.restore();
+    VasChild child = new VasChild(JvmState.now(Path.of("").toAbsolutePath()));
+    Unfit unfit = child.run(arguments);
     try (AnotherTask another = AnotherTask.at(arguments)) {
       while (unfit == null) {
         Task next = waitForTask(another);
         if (next == null) {
           return;
         }
-        logs.begin(next.getTaskID(), another.job());
-        YarnChild.main(arguments);
-        logs.end();
-        unfit = state.restore();
+        String[] ofNext = arguments.clone();
+        ofNext[2] = next.getTaskID().toString();
+        child.logs.begin(next.getTaskID(), another.job());
+        unfit = child.run(ofNext);
       }
       another.tell(unfit);
     }
     LOG.info("This JVM runs no other task: {}", unfit);
+  }
+
+  // In the main thread, as stock. A new thread for each task would cost: Hadoop's statistics of file
+  // systems keep what each thread counted, and add that up for each record.
+  private Unfit run(String[] arguments) throws Throwable {
+    YarnChild.main(arguments);
+    // The task shut the metrics system down, which forgot its sources: that of the JVM is to register
+    // again.
+    JvmMetrics.shutdownSingleton();
+    logs.end();
+    return state.restore();
   }
 
   // Returns null when there is none.

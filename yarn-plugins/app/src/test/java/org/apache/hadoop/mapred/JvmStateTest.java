@@ -11,6 +11,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.hadoop.conf.Configuration;
@@ -24,26 +25,60 @@ import org.vas.app.ContainerCounter;
 
 class JvmStateTest {
   @TempDir Path container;
+  @TempDir Path cache;
   private JvmState state;
 
   @BeforeEach
   void take() throws IOException {
-    Files.writeString(container.resolve("job.xml"), "<configuration/>");
+    Path job = Files.writeString(cache.resolve("job.xml"), "<configuration/>");
+    Files.createSymbolicLink(container.resolve("job.xml"), job);
+    Files.createSymbolicLink(container.resolve("stop.txt"), cache.resolve("stop.txt"));
     Files.createDirectory(container.resolve("tmp"));
+    Files.writeString(container.resolve("tmp/before"), "of the JVM");
     Files.writeString(container.resolve("words.txt"), "of the distributed cache");
     state = JvmState.now(container);
   }
 
   @Test
   void theJobsConfigurationIsBackAndNoFileOfTheTaskIs() throws IOException {
+    Files.delete(container.resolve("job.xml"));
     Files.writeString(container.resolve("job.xml"), "the task's own");
+    Files.writeString(container.resolve("tmp/scratch"), "x");
     Files.createDirectories(container.resolve("left/over"));
     Files.writeString(container.resolve("left/over/file"), "x");
     assertNull(state.restore());
     assertEquals("<configuration/>", Files.readString(container.resolve("job.xml")));
     assertFalse(Files.exists(container.resolve("left")));
     assertTrue(Files.exists(container.resolve("words.txt")));
-    assertTrue(Files.exists(container.resolve("tmp")));
+    assertFalse(Files.exists(container.resolve("tmp/scratch")));
+    assertTrue(Files.exists(container.resolve("tmp/before")));
+    assertEquals("<configuration/>", Files.readString(cache.resolve("job.xml")));
+    assertNull(state.restore());
+  }
+
+  @Test
+  void aLinkOfTheCacheThatTheTaskReplacedOrRemovedMakesTheJvmUnfit() throws IOException {
+    Path link = container.resolve("stop.txt");
+    Files.delete(link);
+    assertUnfitFor("stop.txt");
+    Files.createSymbolicLink(link, cache.resolve("other.txt"));
+    assertUnfitFor("stop.txt");
+    Files.delete(link);
+    Files.writeString(link, "its own");
+    assertUnfitFor("stop.txt");
+  }
+
+  @Test
+  void aFileThatTheTaskReplacedMakesTheJvmUnfit() throws IOException {
+    Path other = Files.writeString(container.resolve("other"), "x");
+    Files.move(other, container.resolve("words.txt"), StandardCopyOption.REPLACE_EXISTING);
+    assertUnfitFor("words.txt");
+  }
+
+  private void assertUnfitFor(String name) throws IOException {
+    Unfit unfit = state.restore();
+    assertTrue(unfit.toString().endsWith(name), unfit.toString());
+    assertEquals(ContainerCounter.JVMS_ENDED_FILES, unfit.counter);
   }
 
   @Test

@@ -67,6 +67,21 @@ class TaskLogsTest {
   }
 
   @Test
+  void aStreamThatALibraryKeptWritesToTheRunningAttempt() throws IOException {
+    TaskLogs logs = TaskLogs.ofContainer();
+    logs.begin(SECOND, JOB);
+    PrintStream kept = System.err;
+    System.out.close();
+    logs.end();
+    logs.begin(THIRD, JOB);
+    kept.print("kept");
+    System.out.print("third");
+    logs.end();
+    assertEquals("kept", Files.readString(directory.resolve("stderr-" + THIRD)));
+    assertEquals("third", Files.readString(directory.resolve("stdout-" + THIRD)));
+  }
+
+  @Test
   void betweenAttemptsTheFirstOnesFilesGoOn() throws IOException {
     TaskLogs logs = TaskLogs.ofContainer();
     logs.begin(SECOND, JOB);
