@@ -27,7 +27,7 @@ from vas_tests.faults import (
     maps,
 )
 from vas_tests.in_lab import history
-from vas_tests.warm import COLD, MAPS, PATIENT, WARM, command, is_held, jvms
+from vas_tests.warm import COLD, MAPS, PATIENT, STOCK, WARM, command, is_held, jvms
 from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
@@ -48,8 +48,8 @@ _MEASURED = (
 
 @pytest.fixture(scope="module")
 def cold(lab: Lab) -> JobResult:
-    """The job with a JVM for each task."""
-    with faulty_job(lab, "cold", conf=COLD) as job:
+    """The job with Hadoop's own master, and a JVM for each task."""
+    with faulty_job(lab, "cold", conf=STOCK) as job:
         return job.succeeded()
 
 
@@ -167,9 +167,49 @@ def log(lab: Lab, container: str, file: str) -> str:
     return lab.call(["curl", "-sSf", url]).stdout
 
 
-def test_off_gives_each_task_a_container(lab: Lab, cold: JobResult) -> None:
-    containers = {each["assignedContainerId"] for each in attempts(lab, cold).values()}
+def test_off_gives_each_task_a_container(lab: Lab, output: dict[str, str]) -> None:
+    with faulty_job(lab, "warm-off", conf=COLD) as job:
+        result = job.succeeded()
+    assert digests(lab, "warm-off") == output
+    containers = {each["assignedContainerId"] for each in attempts(lab, result).values()}
     assert len(containers) == MAPS + REDUCERS
+
+
+def test_the_history_server_shows_of_each_task_what_it_shows_of_stock(
+    lab: Lab, cold: JobResult, warm: JobResult
+) -> None:
+    stock, reused = shown(lab, cold), shown(lab, warm)
+    assert stock["attempts"].keys() == reused["attempts"].keys()
+    assert stock == reused
+
+
+def shown(lab: Lab, job: JobResult) -> dict[str, Any]:
+    """What the history server shows of a job, its tasks and attempts, without times and places."""
+    path = f"mapreduce/jobs/{job.job_id}"
+    tasks = history(lab, f"{path}/tasks")["tasks"]["task"]
+    groups = history(lab, f"{path}/counters")["jobCounters"]["counterGroup"]
+    return {
+        "job": steady(history(lab, path)["job"], job),
+        "tasks": {steady(each["id"], job): steady(each, job) for each in tasks},
+        "attempts": {steady(n, job): steady(e, job) for n, e in attempts(lab, job).items()},
+        "counters": {
+            group["counterGroupName"]: sorted(each["name"] for each in as_list(group["counter"]))
+            for group in groups
+            # Its own group is all that a job in containers used again has besides.
+            if not group["counterGroupName"].startswith("org.vas.app.")
+        },
+    }
+
+
+def steady(value: Any, job: JobResult) -> Any:
+    """A value without what changes from run to run; of that the fields' names are left."""
+    if isinstance(value, dict):
+        changing = ("Time", "Address", "Container", "ContainerId", "rack", "name")
+        return {
+            key: "..." if key.endswith(changing) else steady(each, job)
+            for key, each in value.items()
+        }
+    return value.replace(job.job_id.removeprefix("job"), "") if isinstance(value, str) else value
 
 
 def test_auto_gives_tasks_of_the_jobs_own_jar_a_container_each(
@@ -215,6 +255,36 @@ def test_a_task_whose_jvm_is_killed_as_it_takes_it_is_not_to_blame(
         assert "Exit code is 137" in job.attempts()[taken].error
         assert job.attempts()[taken.removesuffix("_0") + "_1"].state == "SUCCEEDED"
     assert digests(lab, "warm-handed") == output
+
+
+def test_a_jvm_that_dies_between_two_tasks_fails_no_attempt(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    conf = WARM | {"mapreduce.map.java.opts": LISTENS, "mapreduce.job.running.map.limit": "1"}
+    first = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-between", first, conf=conf) as job:
+        held = job.held("first")
+        (pid,) = (each for each in jvms(job) if is_held(each, held.pid))
+        with debugging(pid) as debugger:
+            debugger.stop_in("org.apache.hadoop.mapred.JvmState.restore")
+            job.release("first")
+            debugger.stopped()
+            os.kill(pid, signal.SIGKILL)
+        job.succeeded()
+        assert job.failed() == {}
+        assert all(name.endswith("_0") for name in job.attempts())
+    assert digests(lab, "warm-between") == output
+
+
+def test_a_task_that_hangs_in_a_used_jvm_times_out_alone(lab: Lab, output: dict[str, str]) -> None:
+    conf = WARM | {"mapreduce.task.timeout": "10000"}
+    point = Point("hangs", "VasChild", "rename", f"m_000009_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-hangs", point, conf=conf) as job:
+        job.held("hangs")
+        job.succeeded()
+        assert set(job.failed()) == {"m_000009_0"}
+        assert "Timed out" in job.failed()["m_000009_0"]
+    assert digests(lab, "warm-hangs") == output
 
 
 def test_a_task_that_exits_costs_its_own_attempt_alone(lab: Lab, output: dict[str, str]) -> None:
