@@ -71,9 +71,8 @@ public class LustreFileSystem extends MountedFileSystem {
    * @throws IOException also if somebody else holds a lock on the file
    */
   public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
-    LustreOutputStream out = operations().naming(path, (shown, file) ->
-        mounted().appendOwn(shown, file, levels, bufferSize));
-    return counted(out);
+    return counted(operations().naming(path, (shown, file) ->
+        mounted().appendOwn(shown, file, levels, bufferSize)));
   }
 
   @Override
@@ -231,9 +230,8 @@ public class LustreFileSystem extends MountedFileSystem {
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
     existingFile(path, "append to");
-    LustreOutputStream out = operations().writing(path, (shown, file) ->
-        mounted().append(shown, file, bufferSize));
-    return counted(out);
+    return counted(operations().writing(path, (shown, file) ->
+        mounted().append(shown, file, bufferSize)));
   }
 
   @Override
