@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 from vas_core.polling import poll
-from vas_core.process import Completed
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import play_role
-from vas_tests.hosts.shared import share
+from vas_tests.hosts.login import as_scientist, prepare
+from vas_tests.hosts.lustre import shared_directory
 from vas_tests.hosts.site import MAP
 from vas_tests.hosts.yarn import running_nodes
 
@@ -30,7 +30,6 @@ pytestmark = [
 Variables = dict[str, object]
 _CLIENTS = "  clients:\n    - {name: login1, address: 10.213.0.41}\n"
 _NAMES = "10.213.0.21 vm1\n10.213.0.31 rm1\n10.213.0.41 login1\n"
-_MODULEFILE = "/etc/modulefiles/vas"
 # A job of one map, in containers that the guest of 4 GiB has room for.
 _SMALL = (
     *("-Dyarn.app.mapreduce.am.resource.mb=1024", "-Dyarn.app.mapreduce.am.command-opts=-Xmx400m"),
@@ -44,16 +43,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
     map_file = directory / "with-login.yaml"
     map_file.write_text(MAP.read_text() + _CLIENTS)
-    with site_of_hosts(directory, ("vm1", "rm1", "login1"), map_file) as made:
-        for host in made.hosts.values():
-            host.run("mkdir", "/scratch")
-            host.run("sh", "-c", f"printf '{_NAMES}' >>/etc/hosts")
-        # In place of Lustre, which all of them have.
-        made.hosts["vm1"].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-        for name in ("rm1", "login1"):
-            share("/scratch", made.hosts["vm1"], made.hosts[name])
-        # The account of the user, which the site brings: containers run as yarn here.
-        made.hosts["login1"].run("useradd", "--uid", "860", "--create-home", "yarn")
+    machines = ("vm1", "rm1", "login1")
+    # In place of Lustre, which all of them have.
+    with (
+        shared_directory() as scratch,
+        site_of_hosts(directory, machines, map_file, {"/scratch": scratch}) as made,
+    ):
+        for name in ("vm1", "rm1"):
+            made.hosts[name].run("tee", "-a", "/etc/hosts", stdin=_NAMES)
+        prepare(made)
         yield made
 
 
@@ -79,36 +77,26 @@ def login(site: Site, archives: Variables) -> Iterator[Site]:
     assert differences(before, look(site.hosts["login1"], left)) == ""
 
 
-def as_user(site: Site, command: str, check: bool = True) -> Completed:
-    """Runs a command on the login node as a user who has typed `module load vas`."""
-    text = site.hosts["login1"].run("cat", _MODULEFILE).stdout
-    loaded = [f"export {key}={value}" for key, value in re.findall(r"(?m)^setenv (\S+) (.+)", text)]
-    (path,) = re.findall(r"(?m)^prepend-path PATH (.+)", text)
-    shell = "; ".join((*loaded, f"export PATH={path}:$PATH", "cd", command))
-    login1 = site.hosts["login1"]
-    return login1.run("runuser", "-u", "yarn", "--", "bash", "-c", shell, check=check)
-
-
 def test_no_daemon_runs_there(login: Site) -> None:
     units = login.hosts["login1"].run("systemctl", "list-units", "--all", "--plain", "vas-*").stdout
     assert "vas-" not in units
 
 
 def test_a_user_sees_the_cluster(login: Site) -> None:
-    assert "Hadoop 3.5" in as_user(login, "hadoop version").stdout
-    assert "vm1:" in as_user(login, "yarn node -list 2>/dev/null").stdout
-    found = as_user(login, "vas doctor", check=False).stdout
+    assert "Hadoop 3.5" in as_scientist(login, "hadoop version").stdout
+    assert "vm1:" in as_scientist(login, "yarn node -list 2>/dev/null").stdout
+    found = as_scientist(login, "vas doctor", check=False).stdout
     assert re.search(r"ok +Hadoop configuration", found), found
     assert re.search(r"ok +placement", found), found
 
 
 def test_a_job_goes_from_the_login_node_to_the_guest_and_back(login: Site) -> None:
     jar = "/usr/lib/vas/hadoop/hadoop-mapreduce-examples-*.jar"
-    done = as_user(login, f"vas submit {jar} teragen {' '.join(_SMALL)} 1000 /user/yarn/out")
+    done = as_scientist(login, f"vas submit {jar} teragen {' '.join(_SMALL)} 1000 /user/yarn/out")
     (application,) = set(re.findall(r"Submitted application (application_\d+_\d+)", done.stderr))
     rows = login.hosts["login1"].run("find", "/scratch/user/yarn/out", "-type", "f", "-ls").stdout
     assert "_SUCCESS" in rows and " 100000 " in rows, rows
-    found = as_user(login, f"vas job locality {application}", check=False)
+    found = as_scientist(login, f"vas job locality {application}", check=False)
     assert "1 map" in found.stdout, found.stdout + found.stderr
     # Rows that are generated have no place, so nothing was decided of them: that is what it says.
     assert "no placement log was read" in found.stderr, found.stderr

@@ -15,7 +15,7 @@ from vas_core.process import run
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import play_role, role_playbook
-from vas_tests.hosts.shared import share
+from vas_tests.hosts.lustre import shared_directory
 from vas_tests.hosts.yarn import asked, running_nodes
 
 _LACKS = [p for p in ("gcc", "mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
@@ -48,15 +48,16 @@ _WITHOUT_SHARES = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with site_of_hosts(tmp_path_factory.mktemp("site"), only=("vm1", "rm1")) as made:
+    directory = tmp_path_factory.mktemp("site")
+    with (
+        shared_directory() as scratch,
+        site_of_hosts(directory, ("vm1", "rm1"), mounts={"/scratch": scratch}) as made,
+    ):
         for host in made.hosts.values():
-            host.run("mkdir", "/scratch")
             host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
             # A disk of the site's for what jobs leave meanwhile.
             host.run("mkdir", "/var/lib/yarn")
             host.run("mount", "-t", "tmpfs", "tmpfs", "/var/lib/yarn")
-        made.hosts["vm1"].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-        share("/scratch", made.hosts["vm1"], made.hosts["rm1"])
         yield made
 
 

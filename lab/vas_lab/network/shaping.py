@@ -40,8 +40,17 @@ def shape_network(cluster: Cluster, topology: LabTopology) -> None:
 
 def shaping(cluster: Cluster, topology: LabTopology) -> Iterator[tuple[str, str]]:
     """Yields the lines of `tc` batches that shape the links: the node and its line. Pure."""
-    addresses = dict(topology.addresses)
-    taps = _taps(topology)
+    yield from shaping_of(cluster, dict(topology.addresses), _taps(topology))
+
+
+def shaping_of(
+    cluster: Cluster, addresses: Mapping[str, str], taps: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yields the lines of `tc` batches for a network that is not a lab's. Pure.
+
+    `addresses`: node -> its address on the data fabric. `taps`: guest -> its host's end of its
+    virtio cable.
+    """
     for host in cluster.hosts:
         yield from _of_host(cluster, host, addresses, taps)
         for guest in host.guests:

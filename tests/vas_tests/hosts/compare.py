@@ -91,6 +91,8 @@ def look(host: EmulatedHost, without: Sequence[str] = ()) -> Picture:
     poll(lambda: _lines(host, asked), lambda left: not left, _DAD_SECONDS, "addresses")
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    # A guest's tap has another number each time that the guest starts.
+    found["addresses"] = {line.partition(": ")[2] for line in found["addresses"]}
     # Whether a bridge has a carrier is no configuration: one has it until its last port goes.
     found["routes"] = {line.replace(" linkdown", "") for line in found["routes"]}
     # The unit of a session comes and goes with it; columns are as wide as their longest word.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from vas_core.process import Completed, run
 
 _START = Path(__file__).with_name("start.sh")
 _UP_SECONDS = 90.0
+Mounts = Mapping[str, Path]
+"""Path on a host -> the directory of this machine that is mounted there."""
 
 
 @dataclass
@@ -26,14 +29,15 @@ class EmulatedHost:
     _process: subprocess.Popen[bytes] = field(repr=False)
 
     @classmethod
-    def start(cls, name: str, tree: Path, key: Path, disk: Path) -> EmulatedHost:
+    def start(cls, name: str, tree: Path, key: Path, disk: Path, mounts: Mounts) -> EmulatedHost:
         """Starts a host; it has the files that an earlier host left on the same disk.
 
-        Its namespaces are there at once, its systemd after `wait`.
+        Its namespaces are there at once, its systemd after `wait`, and `mounts` before that.
         """
         kinds = ["--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup"]
         argv = ["unshare", *kinds, "--fork", "--kill-child", "--"]
         argv += ["sh", str(_START), str(tree), name, str(key), str(disk)]
+        argv += [f"{target}={source}" for target, source in mounts.items()]
         null = subprocess.DEVNULL
         process = subprocess.Popen(argv, stdin=null, stdout=null, stderr=subprocess.PIPE)
         return cls(name, disk, process)
@@ -75,9 +79,13 @@ class EmulatedHost:
 
         Raises CommandFailed if its status is not 0, unless `check` is false.
         """
-        inside = ["nsenter", f"--target={self.first}", "--all", "--"]
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-        return run([*inside, *argv], check=check, env=clean, stdin=stdin)
+        return run([*self.inside, *argv], check=check, env=clean, stdin=stdin)
+
+    @property
+    def inside(self) -> list[str]:
+        """Returns the words before a command line that run it in the host, as root."""
+        return ["nsenter", f"--target={self.first}", "--all", "--"]
 
     def in_net(self, *argv: str) -> None:
         """Runs a program of this machine in the host's network. Raises CommandFailed."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from vas_cluster import Cluster, Host
 from vas_core.polling import poll
 from vas_core.process import run
+from vas_lab.network.shaping import shaping_of
 from vas_tests.hosts.host import EmulatedHost
 
 CONTROLLER = "10.213.0.1"
@@ -76,6 +78,32 @@ def unplugged(controller: int, name: str) -> None:
     poll(lambda: run(argv, check=False).status, bool, 30.0, f"the end of {name}'s leg")
 
 
+@contextmanager
+def silent(controller: int, name: str) -> Iterator[None]:
+    """Takes a machine's port out of the fabric for the body: its leg is dead, and has a carrier.
+
+    Raises CommandFailed if `ip` fails.
+    """
+    _ip(controller, "link", "set", f"to-{name}", "nomaster")
+    try:
+        yield
+    finally:
+        _ip(controller, "link", "set", f"to-{name}", "master", "fabric")
+
+
+def shape(cluster: Cluster, machines: Mapping[str, EmulatedHost]) -> None:
+    """Makes the legs of servers and guests a tenth as fast as the paper's, as a lab's.
+
+    Without it all are equally fast, and which of two is the faster one is chance. A machine that
+    starts again is not shaped any more. Raises CommandFailed if `tc` fails.
+    """
+    nodes = {host.name: host.address for host in cluster.hosts}
+    nodes |= {guest.name: guest.address for guest in cluster.guests()}
+    taps = {guest.name: _tap(guest.name) for guest in cluster.guests()}
+    for node, line in shaping_of(cluster, nodes, taps):
+        machines[node].in_net("tc", *line.split())
+
+
 def _leg(controller: int, there: EmulatedHost, leg: str, address: str, mac: str = "") -> None:
     """`mac`: the map's, so that a guest that comes back has the link-local address it had."""
     port = f"to-{there.name}"
@@ -88,11 +116,17 @@ def _leg(controller: int, there: EmulatedHost, leg: str, address: str, mac: str 
 
 
 def _virtio(host: Host, server: EmulatedHost, cluster: Cluster, there: EmulatedHost) -> None:
-    tap, mac = f"tap-{there.name}", cluster.guest(there.name).macs.virtio
+    tap, mac = _tap(there.name), cluster.guest(there.name).macs.virtio
+    # The same each time that the guest starts; libvirt's tap of the guest in libvirt has fe:...
+    own = ("address", f"fa{mac[2:]}")
     nic = ("peer", "name", "virtio0", "address", mac, "netns", str(there.net))
-    server.in_net("ip", "link", "add", tap, "type", "veth", *nic)
+    server.in_net("ip", "link", "add", tap, *own, "type", "veth", *nic)
     server.in_net("ip", "link", "set", tap, "master", host.nics.bridge, "up")
     there.in_net("ip", "link", "set", "virtio0", "up")
+
+
+def _tap(guest: str) -> str:
+    return f"tap-{guest}"
 
 
 def _ip(controller: int, *words: str) -> None:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from vas_cluster import Cluster, load_cluster
 from vas_core.process import Completed, run
 from vas_core.repository import REPOSITORY
-from vas_tests.hosts.host import EmulatedHost
+from vas_tests.hosts.host import EmulatedHost, Mounts
 from vas_tests.hosts.network import CONTROLLER, make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree
 
@@ -51,6 +51,7 @@ class Site:
     controller: int
     """A process whose network is the controller's."""
     _disks: Path
+    _mounts: Mounts
     inventories: list[Path] = field(default_factory=list)
     """Inventory files besides the map's."""
 
@@ -63,7 +64,8 @@ class Site:
         """Starts the host of this name, with the files that it left on its disk."""
         disk = self._disks / name
         disk.mkdir(exist_ok=True)
-        return EmulatedHost.start(name, tree(), self.directory / "key.pub", disk)
+        mounts = {} if self.cluster.host(name) else self._mounts
+        return EmulatedHost.start(name, tree(), self.directory / "key.pub", disk, mounts)
 
     def start_again(self, name: str) -> None:
         """Starts a guest, or the ResourceManager's machine, after its `kill`, and waits for it.
@@ -112,13 +114,25 @@ class Site:
         )
 
     def start(self, playbook: Path, variables: Mapping[str, object]) -> subprocess.Popen[bytes]:
-        """Starts a playbook and returns its process, the leader of a session of its own."""
-        null = subprocess.DEVNULL
+        """Starts a playbook and returns its process, the leader of a session of its own.
+
+        `log_of` names the file that its output goes to.
+        """
         argv = self._command(playbook, variables, self._more())
-        # A session of its own: it ends with its workers, by os.killpg.
-        return subprocess.Popen(
-            argv, env=self._environment(), stdout=null, stderr=null, start_new_session=True
-        )
+        with self.log_of(playbook).open("wb") as log:
+            # A session of its own: it ends with its workers, by os.killpg.
+            return subprocess.Popen(
+                argv,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def log_of(self, playbook: Path) -> Path:
+        """Returns the file with the output of a playbook that `start` started last."""
+        return self.directory / f"{playbook.stem}.log"
 
     def _more(self) -> list[str]:
         return [word for file in self.inventories for word in ("-i", str(file))]
@@ -188,11 +202,15 @@ class Site:
 
 @contextmanager
 def site_of_hosts(
-    directory: Path, only: Sequence[str] = (), map_file: Path = MAP
+    directory: Path,
+    only: Sequence[str] = (),
+    map_file: Path = MAP,
+    mounts: Mounts | None = None,
 ) -> Iterator[Site]:
     """Starts the machines of a map (or `only` these) for the body, and yields the site.
 
-    Raises VasError if a machine does not come up.
+    Every machine but the storage servers has `mounts`. Raises VasError if a machine does not come
+    up.
     """
     cluster = load_cluster(map_file)
     shutil.copy(map_file, directory / "cluster.yaml")
@@ -208,7 +226,7 @@ def site_of_hosts(
         disks = Path(stack.enter_context(TemporaryDirectory(prefix="vas-hosts-", dir="/dev/shm")))
         controller = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         stack.callback(_end, controller)
-        site = Site(directory, cluster, {}, controller.pid, disks)
+        site = Site(directory, cluster, {}, controller.pid, disks, mounts or {})
         stack.callback(site.end)
         for name in names:
             site.hosts[name] = site.host(name)

@@ -1,8 +1,11 @@
 #!/bin/sh
-# Makes a host of the namespaces that it is started in: start.sh TREE NAME KEY DISK. Its files are
-# the tree's, and what it writes is on DISK, a directory; it ends with its process 1.
+# Makes a host of the namespaces that it is started in:
+# start.sh TREE NAME KEY DISK [TARGET=SOURCE]... Its files are the tree's, and what it writes is on
+# DISK, a directory; it ends with its process 1. Each SOURCE, a directory of this machine, is
+# mounted at TARGET before process 1 starts.
 set -eu
 tree=$1 name=$2 key=$3 disk=$4
+shift 4
 mount --make-rprivate /
 mount -t tmpfs -o mode=0755 tmpfs /mnt
 mkdir -p "$disk/upper" "$disk/work" /mnt/root
@@ -18,6 +21,12 @@ mount -o remount,bind,ro proc/sys
 mount --bind /mnt/net proc/sys/net
 mount -t tmpfs -o ro tmpfs proc/irq
 mount -t sysfs sysfs sys
+case " $*" in
+    *" /sys/fs/"*) # where the kernel lets nobody make a directory
+        mount -t tmpfs -o mode=0755 tmpfs sys/fs
+        mkdir sys/fs/cgroup
+        ;;
+esac
 mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs -o mode=0755 tmpfs dev
 for node in null zero full random urandom tty; do
@@ -38,6 +47,10 @@ done
 mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount -t tmpfs -o mode=0755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
+for shared; do
+    mkdir -p ".${shared%%=*}"
+    mount --bind "${shared#*=}" ".${shared%%=*}"
+done
 
 hostname "$name"
 if [ ! -e "$disk/upper/etc/hostname" ]; then
