@@ -42,7 +42,8 @@ pytestmark = [
 ]
 _GUESTS = ("vm1", "vm2")
 _ON_FABRIC = ("oss1", "oss2", *_GUESTS)
-_PLACEMENT = "/etc/vas/placement.json"
+_PLACED = ("affinity", "verify", "/etc/vas/placement.json")
+_ROUTED = ("route", "verify")
 _LOST, _ITS_GUEST = "oss2", "vm2"
 # There is no time server here, and the kernel's settings are this machine's.
 _WITHOUT: Variables = {"vas_hostcheck_accepted": ["time", "links"]}
@@ -85,23 +86,24 @@ def test_site_yml_makes_the_queue(whole: WholeSite) -> None:
 def test_guests_are_placed_and_packets_go_by_the_right_leg(whole: WholeSite) -> None:
     needs(whole, "site.yml")
     for server, guest in whole.servers.items():
-        machine = whole.site.hosts[server]
         assert whole.running_guests(server) == [guest]
-        assert machine.run("vas", "affinity", "verify", _PLACEMENT).status == 0
+        _wait_until(whole, server, *_PLACED)
         assert "dev vasbr0" in whole.route(server, guest)
         assert "dev virtio0" in whole.route(guest, server)
     assert "dev vf0" in whole.route("vm1", "oss2")
     for name in _ON_FABRIC:
         machine = whole.site.hosts[name]
         assert machine.run("systemctl", "is-active", "vas-routed").stdout.strip() == "active"
-        _wait_until_routed(whole, name)
+        _wait_until(whole, name, *_ROUTED)
 
 
-def _wait_until_routed(whole: WholeSite, name: str) -> None:
-    def verified() -> int:
-        return whole.site.hosts[name].run("vas", "route", "verify", check=False).status
+def _wait_until(whole: WholeSite, name: str, *words: str) -> None:
+    """Until a command of `vas` succeeds on a machine."""
 
-    poll(verified, lambda status: status == 0, 90.0, f"the routes of {name}")
+    def status() -> int:
+        return whole.site.hosts[name].run("vas", *words, check=False).status
+
+    poll(status, lambda seen: seen == 0, 90.0, f"`vas {' '.join(words)}` on {name}")
 
 
 def test_a_scientist_sorts_from_the_login_node(whole: WholeSite) -> None:
@@ -171,7 +173,7 @@ def test_a_virtual_function_dies_silently_in_mid_job(whole: WholeSite) -> None:
         whole.wait_for_nodes(*_GUESTS)
     _wait_until_by(whole, "vf0")
     for name in ("oss1", "vm1"):
-        _wait_until_routed(whole, name)
+        _wait_until(whole, name, *_ROUTED)
 
 
 def _wait_until_by(whole: WholeSite, device: str) -> None:
@@ -205,9 +207,8 @@ def test_the_server_is_readmitted(whole: WholeSite) -> None:
         poll(lambda: whole.running_guests(_LOST), lambda names: bool(names), 300.0, "its guest")
         whole.site.start_again(_ITS_GUEST)
     whole.wait_for_nodes(*_GUESTS)
-    server = whole.site.hosts[_LOST]
-    assert server.run("vas", "affinity", "verify", _PLACEMENT).status == 0
-    _wait_until_routed(whole, _ITS_GUEST)
+    _wait_until(whole, _LOST, *_PLACED)
+    _wait_until(whole, _ITS_GUEST, *_ROUTED)
 
 
 def test_a_release_comes_in_mid_job(whole: WholeSite) -> None:

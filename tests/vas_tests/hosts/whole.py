@@ -88,11 +88,7 @@ class WholeSite:
         return {host.name: host.guests[0].name for host in self.site.cluster.hosts}
 
     def play(
-        self,
-        name: str,
-        more: Variables | None = None,
-        *words: str,
-        check: bool = True,
+        self, name: str, more: Variables | None = None, *, check: bool = True
     ) -> PlaybookOutcome:
         """Runs a playbook of the project, and prints how long it took.
 
@@ -101,9 +97,7 @@ class WholeSite:
         started = time.monotonic()
         variables = self.variables | (more or {})
         playbook = REPOSITORY / "ansible" / name
-        done = self.site.play(
-            playbook, variables, *words, check=check, timeout_seconds=_PLAY_SECONDS
-        )
+        done = self.site.play(playbook, variables, check=check, timeout_seconds=_PLAY_SECONDS)
         print(f"{name}: {time.monotonic() - started:.0f} s")
         return done
 
