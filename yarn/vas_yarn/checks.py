@@ -146,7 +146,7 @@ def _jobstats(root: Root) -> Iterator[DoctorFinding]:
         yield _finding("I/O by application", True, found)
     else:
         found = f"jobid_var is {named.strip()}: Lustre's servers count this machine's I/O by that"
-        fix = "on guests: vas_lustre_client_jobid (docs/provisioning.md)"
+        fix = "on guests: vas_lustre_client_jobid (docs/jobstats.md)"
         yield _finding("I/O by application", False, found, fix)
 
 

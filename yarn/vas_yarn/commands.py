@@ -1,4 +1,4 @@
-"""`vas job`: what became of a job's placement, and what its jar does."""
+"""`vas job`: what became of a job's placement, its I/O, and what its jar does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, VasError
-from vas_core.lazy import LazyGroup
+from vas_core.lazy import Later, LazyGroup
 from vas_core.repository import labs_directory
 from vas_core.shown import counted
 from vas_core.sizes import format_size
@@ -35,11 +35,17 @@ from vas_yarn.site_services import history_url, manager_urls
 _MAPREDUCE = "MAPREDUCE"
 _LOGS_ARRIVE_SECONDS = 30
 _POLL_SECONDS = 1
+_LATER = {
+    "io": Later(
+        "vas_yarn.jobstats.command:show_io",
+        "Show applications' I/O on this server of Lustre.",
+    ),
+}
 
 
-@click.group(cls=LazyGroup)
+@click.group(cls=LazyGroup, later=_LATER)
 def job() -> None:
-    """Check a job's jar, and show where a job ran."""
+    """Check a job's jar, show where a job ran and what it reads and writes."""
 
 
 job.add_command(lint_jar)
