@@ -298,9 +298,7 @@ def test_maps_that_are_not_local_are_an_alert(
     promtool(tmp_path, [{"interval": "1m", "input_series": given, "alert_rule_test": [asked]}])
 
 
-@pytest.mark.machine
-@needs_promtool
-def test_the_panel_of_applications_adds_up_the_servers_of_each(tmp_path: Path) -> None:
+def applications_series(name: str) -> list[dict[str, str]]:
     """Series as exporters of Lustre's jobstats name them: one for each job and OST."""
     series = {
         ("app_1_0001", "scratch-OST0000", "oss1"): "0+600x10",
@@ -308,16 +306,42 @@ def test_the_panel_of_applications_adds_up_the_servers_of_each(tmp_path: Path) -
         ("app_1_0002", "scratch-OST0000", "oss1"): "0+60x10",
         ("4711", "scratch-OST0000", "oss1"): "0+90000x10",
     }
-    name = "lustre_job_read_bytes_total"
-    given = [
+    return [
         {
             "series": f'{name}{{component="ost",jobid="{job}",target="{ost}",instance="{host}"}}',
             "values": values,
         }
         for (job, ost, host), values in series.items()
     ]
-    (line,) = (line for panel in PANELS for line in panel.lines.values() if name in line)
-    rates = {"app_1_0001": 30, "app_1_0002": 1}
-    samples = [{"labels": f'{{jobid="{job}"}}', "value": rate} for job, rate in rates.items()]
+
+
+@pytest.mark.machine
+@needs_promtool
+@pytest.mark.parametrize(
+    ("title", "name", "rates"),
+    [
+        (
+            "I/O on the servers by application",
+            "lustre_job_read_bytes_total",
+            {'{jobid="app_1_0001"}': 30, '{jobid="app_1_0002"}': 1},
+        ),
+        (
+            "Applications that write most to one OST",
+            "lustre_job_write_bytes_total",
+            {
+                '{jobid="app_1_0001",target="scratch-OST0000"}': 10,
+                '{jobid="app_1_0001",target="scratch-OST0001"}': 20,
+                '{jobid="app_1_0002",target="scratch-OST0000"}': 1,
+            },
+        ),
+    ],
+)
+def test_panels_of_applications_add_up_what_the_servers_counted(
+    title: str, name: str, rates: dict[str, int], tmp_path: Path
+) -> None:
+    (panel,) = (panel for panel in PANELS if panel.title == title)
+    (line,) = (line for line in panel.lines.values() if name in line)
+    samples = [{"labels": labels, "value": rate} for labels, rate in rates.items()]
     asked = {"expr": line, "eval_time": "10m", "exp_samples": samples}
+    given = applications_series(name)
     promtool(tmp_path, [{"interval": "1m", "input_series": given, "promql_expr_test": [asked]}])

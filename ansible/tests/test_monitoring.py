@@ -16,6 +16,7 @@ from vas_ansible.monitoring import (
     CAUSES,
     HADOOP_METRICS,
     JANITOR_METRICS,
+    JOBSTATS_METRICS,
     LUSTRE_METRICS,
     PANELS,
     dashboard,
@@ -26,6 +27,7 @@ from vas_cluster import load_cluster
 from vas_core.process import run
 from vas_routing.daemon.metrics import RouteMetrics
 from vas_tests.pages import anchors
+from vas_yarn.jobstats import metrics as jobstats
 from vas_yarn.shuffle.janitor.metrics import write_metrics
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster/examples/four-oss.yaml")
@@ -42,6 +44,7 @@ _FUNCTIONS = {
     "and",
     "topk",
     "jobid",
+    "target",
     "time",
 }
 
@@ -113,14 +116,21 @@ def test_the_janitor_s_metrics_are_those_of_its_file(tmp_path: Path) -> None:
     assert set(re.findall(r"(?m)^# TYPE (\w+) ", text)) >= JANITOR_METRICS
 
 
+def test_applications_metrics_are_those_of_vas_jobstats(tmp_path: Path) -> None:
+    jobstats.write_metrics(tmp_path / "jobs.prom", [], 0.0)
+    found = set(re.findall(r"(?m)^# TYPE (\w+) ", (tmp_path / "jobs.prom").read_text()))
+    assert found == LUSTRE_METRICS | JOBSTATS_METRICS
+
+
 def test_every_metric_that_is_named_is_a_daemon_s() -> None:
     texts = [alert.expression for alert in ALERTS]
     texts += [expression for panel in PANELS for expression in panel.lines.values()]
     bare = (re.sub(r"\{[^}]*\}|\[[^]]*\]", "", text) for text in texts)
     named = {word for text in bare for word in re.findall(r"[a-z_]+", text)} - _FUNCTIONS
-    known = ours() | HADOOP_METRICS | LUSTRE_METRICS | JANITOR_METRICS | of_the_plugins()
+    files = LUSTRE_METRICS | JOBSTATS_METRICS | JANITOR_METRICS
+    known = ours() | HADOOP_METRICS | files | of_the_plugins()
     assert named <= known, named - known
-    assert named >= HADOOP_METRICS | LUSTRE_METRICS | JANITOR_METRICS
+    assert named >= HADOOP_METRICS | files
 
 
 def test_the_panel_of_applications_shows_containers_alone() -> None:

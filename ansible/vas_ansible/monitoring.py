@@ -31,11 +31,14 @@ LUSTRE_METRICS = frozenset(
         "lustre_job_write_bytes_total",
     }
 )
-"""Metrics of the site's exporter of Lustre's jobstats on its servers, with the label `jobid`."""
+"""Metrics of vas-jobstats, or of a site's own exporter of Lustre's jobstats: label `jobid`."""
+JOBSTATS_METRICS = frozenset({"vas_jobstats_last_read_seconds", "vas_jobstats_left_out"})
+"""Metrics of vas-jobstats alone, about its own work."""
 JANITOR_METRICS = frozenset({"vas_janitor_last_end_seconds", "vas_janitor_directories"})
 """Metrics of the janitor's file, where the site's node exporter reads it."""
 # What containers of YARN are called there: `vas_ansible.hadoop`. A panel shows the ten busiest.
 _BY_JOB = 'topk(10, sum by (jobid) (rate({}{{jobid=~"app_.*"}}[5m])))'
+_BY_JOB_AND_TARGET = _BY_JOB.replace("(jobid)", "(jobid, target)")
 RUNBOOKS = "docs"
 """Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
 # Grants of containers, by where they are; the local ones are the product.
@@ -297,6 +300,21 @@ PANELS = (
         "Requests to the servers by application",
         "reqps",
         {"{{jobid}}": _BY_JOB.format("lustre_job_stats_total")},
+    ),
+    Panel(
+        "Applications that write most to one OST",
+        "Bps",
+        {"{{jobid}} to {{target}}": _BY_JOB_AND_TARGET.format("lustre_job_write_bytes_total")},
+    ),
+    Panel(
+        "Applications whose I/O is left out, by reason",
+        "short",
+        {"{{target}} {{reason}}": 'vas_jobstats_left_out{reason!="other-name"} > 0'},
+    ),
+    Panel(
+        "Since the servers' lists of jobs were read",
+        "s",
+        {"{{instance}}": "time() - vas_jobstats_last_read_seconds"},
     ),
     Panel("CPUs in use", "percentunit", {"{{instance}}": "vas_affinity_busy_ratio"}),
 )
