@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from vas_affinity.daemon.metrics import AffinityMetrics
-from vas_ansible.monitoring import ALERTS, PANELS, RUNBOOKS, rules
+from vas_ansible.monitoring import ALERTS, RUNBOOKS, rules
+from vas_ansible.panels import PANELS
 from vas_core.process import run
 from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.links import Leg, PathState

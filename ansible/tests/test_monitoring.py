@@ -13,16 +13,15 @@ import yaml
 from vas_affinity.daemon.metrics import AffinityMetrics
 from vas_ansible.monitoring import (
     ALERTS,
-    CAUSES,
     HADOOP_METRICS,
     JANITOR_METRICS,
     JOBSTATS_METRICS,
     LUSTRE_METRICS,
-    PANELS,
     dashboard,
     monitoring_files,
     targets,
 )
+from vas_ansible.panels import CAUSES, PANELS
 from vas_cluster import load_cluster
 from vas_core.process import run
 from vas_routing.daemon.metrics import RouteMetrics

@@ -18,7 +18,8 @@ import yaml
 from prometheus_client import generate_latest
 
 from vas_affinity.daemon.metrics import AffinityMetrics
-from vas_ansible.monitoring import ALERTS, PANELS, monitoring_files
+from vas_ansible.monitoring import ALERTS, monitoring_files
+from vas_ansible.panels import PANELS
 from vas_cluster import load_cluster
 from vas_core.polling import poll
 from vas_routing.daemon.metrics import RouteMetrics

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from vas_ansible.panels import GRANT_RATES, PANELS, Panel
 from vas_cluster import Cluster
 
 ROUTED, AFFINITYD = 9213, 9214
@@ -36,20 +37,8 @@ JOBSTATS_METRICS = frozenset({"vas_jobstats_last_read_seconds", "vas_jobstats_le
 """Metrics of vas-jobstats alone, about its own work."""
 JANITOR_METRICS = frozenset({"vas_janitor_last_end_seconds", "vas_janitor_directories"})
 """Metrics of the janitor's file, where the site's node exporter reads it."""
-# What containers of YARN are called there: `vas_ansible.hadoop`. A panel shows the ten busiest.
-_BY_JOB = 'topk(10, sum by (jobid) (rate({}{{jobid=~"app_.*"}}[5m])))'
-_BY_JOB_AND_TARGET = _BY_JOB.replace("(jobid)", "(jobid, target)")
 RUNBOOKS = "docs"
 """Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
-# Grants of containers, by where they are; the local ones are the product.
-_RATES = " + ".join(
-    f"rate(vas_placement_{where}_grants[15m])" for where in ("local", "partner", "remote")
-)
-# The labels of org.vas.scheduler.policy.RemoteCause; the first three are the usual ones.
-CAUSES = (
-    *("timeout", "skew", "dead_node", "decommissioning", "no_such_node", "partition_mismatch"),
-    *("blacklisted", "rack_mismatch", "unplaced"),
-)
 _DIRECTORY = "/etc/prometheus/vas"
 _FOR = "5m"
 
@@ -63,15 +52,6 @@ class Alert:
     summary: str
     severity: str = "warning"
     lasting: str = _FOR
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A graph of the dashboard: title, unit by Grafana's name, and legend -> PromQL expression."""
-
-    title: str
-    unit: str
-    lines: dict[str, str]
 
 
 ALERTS = (
@@ -159,7 +139,7 @@ ALERTS = (
     ),
     Alert(
         "VasMapsNotLocal",
-        f"rate(vas_placement_local_grants[15m]) / ({_RATES}) < 0.8 and ({_RATES}) > 0.01",
+        f"rate(vas_placement_local_grants[15m]) / ({GRANT_RATES}) < 0.8 and ({GRANT_RATES}) > 0.01",
         "less than 80 % of the containers run where their data are: see the panel of causes, and "
         "vas job locality of a job",
         lasting="15m",
@@ -199,124 +179,6 @@ ALERTS = (
         "again: look for errors of Lustre and of the network",
         lasting="0m",
     ),
-)
-
-PANELS = (
-    Panel(
-        "Guests in YARN",
-        "short",
-        {
-            "active": "cluster_metrics_num_active_n_ms",
-            "leaving": "cluster_metrics_num_decommissioning_n_ms",
-            "lost": "cluster_metrics_num_lost_n_ms",
-        },
-    ),
-    Panel(
-        "Containers per guest",
-        "short",
-        {"{{instance}}": "node_manager_metrics_containers_running"},
-    ),
-    Panel(
-        "Own host by virtio",
-        "bool_yes_no",
-        {"{{instance}} to {{peer}}": 'vas_route_path_in_use{leg="virtio"}'},
-    ),
-    Panel("Round trip", "s", {"{{instance}} {{leg}} {{peer}}": "vas_route_probe_rtt_seconds"}),
-    Panel(
-        "Switches of a path",
-        "short",
-        {"{{instance}} to {{to}}: {{cause}}": "increase(vas_route_switches_total[5m])"},
-    ),
-    Panel(
-        "Outage at a switch, 95 %",
-        "s",
-        {
-            "{{instance}}": "histogram_quantile(0.95, sum by (le, instance) "
-            "(rate(vas_route_outage_seconds_bucket[15m])))"
-        },
-    ),
-    Panel("Placed values by state", "short", {"{{instance}} {{state}}": "vas_affinity_values"}),
-    Panel(
-        "Containers granted where their data are",
-        "percentunit",
-        {"local": f"rate(vas_placement_local_grants[15m]) / ({_RATES})"},
-    ),
-    Panel(
-        "Waits that ended elsewhere, by cause",
-        "short",
-        {
-            cause.replace("_", "-"): f"increase(vas_placement_relaxed_{cause}[5m])"
-            for cause in CAUSES
-        },
-    ),
-    Panel("Wait of a granted container, average", "ms", {"wait": "vas_placement_wait_avg_millis"}),
-    Panel(
-        "Map output left by ended jobs, removed",
-        "bytes",
-        {"{{instance}}": "increase(vas_shuffle_bytes_removed[5m])"},
-    ),
-    Panel(
-        "Since the janitor's last run",
-        "s",
-        {"{{instance}} {{staging}}": "time() - vas_janitor_last_end_seconds"},
-    ),
-    Panel(
-        "Directories of jobs, by the janitor's verdict",
-        "short",
-        {"{{instance}} {{staging}} {{verdict}}": "vas_janitor_directories"},
-    ),
-    Panel(
-        "Map output read by reduce tasks",
-        "Bps",
-        {"{{instance}}": "rate(vas_shuffle_bytes_read[5m])"},
-    ),
-    Panel(
-        "Requests of reduce tasks for map output",
-        "reqps",
-        {
-            "{{instance}} to OSTs": "rate(vas_shuffle_read_requests[5m])",
-            "{{instance}} to MDTs": "rate(vas_shuffle_metadata_requests[5m])",
-        },
-    ),
-    Panel(
-        "Segments that reduce tasks have open",
-        "short",
-        {"{{instance}}": "vas_shuffle_open_segments"},
-    ),
-    Panel(
-        "Map outputs found lost or damaged",
-        "short",
-        {"{{instance}}": "increase(vas_shuffle_validation_failures[5m])"},
-    ),
-    Panel(
-        "I/O on the servers by application",
-        "Bps",
-        {
-            "{{jobid}} reads": _BY_JOB.format("lustre_job_read_bytes_total"),
-            "{{jobid}} writes": _BY_JOB.format("lustre_job_write_bytes_total"),
-        },
-    ),
-    Panel(
-        "Requests to the servers by application",
-        "reqps",
-        {"{{jobid}}": _BY_JOB.format("lustre_job_stats_total")},
-    ),
-    Panel(
-        "Applications that write most to one OST",
-        "Bps",
-        {"{{jobid}} to {{target}}": _BY_JOB_AND_TARGET.format("lustre_job_write_bytes_total")},
-    ),
-    Panel(
-        "Applications whose I/O is left out, by reason",
-        "short",
-        {"{{target}} {{reason}}": 'vas_jobstats_left_out{reason!="other-name"} > 0'},
-    ),
-    Panel(
-        "Since the servers' lists of jobs were read",
-        "s",
-        {"{{instance}}": "time() - vas_jobstats_last_read_seconds"},
-    ),
-    Panel("CPUs in use", "percentunit", {"{{instance}}": "vas_affinity_busy_ratio"}),
 )
 
 

@@ -16,7 +16,7 @@ from vas_core.errors import ExitStatus
 from vas_core.process import run
 from vas_core.root import Root
 from vas_yarn.jobstats import command
-from vas_yarn.jobstats.counts import ApplicationIo, LeftOut, busiest, parse
+from vas_yarn.jobstats.counts import ApplicationIo, OmissionReason, busiest, parse
 from vas_yarn.jobstats.metrics import write_metrics
 from vas_yarn.jobstats.server import read_targets
 
@@ -57,7 +57,7 @@ def test_a_server_of_2_15() -> None:
         ApplicationIo(FIRST, OST, 4096 * 4 * _MIB, 40 * _MIB, 4096, 10, 3),
         ApplicationIo(SECOND, OST, 0, 512 * _MIB, 0, 512, 4),
     )
-    assert found.left_out == {LeftOut.OTHER_NAME: 2}
+    assert found.left_out == {OmissionReason.OTHER_NAME: 2}
 
 
 def test_a_server_of_2_16() -> None:
@@ -66,7 +66,7 @@ def test_a_server_of_2_16() -> None:
         ApplicationIo(FIRST, OST, 512 * _MIB, 40 * _MIB, 128, 10, 2),
         ApplicationIo(SECOND, OST, 0, 2 * _MIB, 0, 2, 0),
     )
-    assert found.left_out == {LeftOut.OTHER_NAME: 2}
+    assert found.left_out == {OmissionReason.OTHER_NAME: 2}
 
 
 def test_an_mdt_s_requests() -> None:
@@ -101,7 +101,7 @@ def test_a_target_without_jobs() -> None:
 )
 def test_a_name_that_is_not_an_application_s_is_counted_alone(name: bytes, tmp_path: Path) -> None:
     found = parse(OST, b"job_stats:\n" + entry(name))
-    assert (found.rows, found.left_out) == ((), {LeftOut.OTHER_NAME: 1})
+    assert (found.rows, found.left_out) == ((), {OmissionReason.OTHER_NAME: 1})
     write_metrics(tmp_path / "jobs.prom", [found], 0.0)
     assert not [key for key in series(tmp_path / "jobs.prom") if key[0].startswith("lustre")]
 
@@ -119,14 +119,14 @@ def test_a_name_that_is_not_an_application_s_is_counted_alone(name: bytes, tmp_p
 )
 def test_an_application_without_counts_is_damaged(text: bytes) -> None:
     found = parse(OST, text)
-    assert (found.rows, found.left_out) == ((), {LeftOut.DAMAGED: 1})
+    assert (found.rows, found.left_out) == ((), {OmissionReason.DAMAGED: 1})
 
 
 def test_an_application_named_twice_is_one_series() -> None:
     """A node exporter that reads one series twice refuses all of its files."""
     found = parse(OST, entry(b"app_1_2", 5) + entry(b"app_1_2", 7))
     assert [row.read_bytes for row in found.rows] == [5]
-    assert found.left_out == {LeftOut.DAMAGED: 1}
+    assert found.left_out == {OmissionReason.DAMAGED: 1}
 
 
 def test_a_flood_of_names_leaves_the_busiest() -> None:
@@ -136,7 +136,7 @@ def test_a_flood_of_names_leaves_the_busiest() -> None:
         "app_1_7",
         *(f"app_1_{number}" for number in range(2901, 3000)),
     ]
-    assert near.left_out == {LeftOut.NOT_BUSIEST: 2900}
+    assert near.left_out == {OmissionReason.NOT_BUSIEST: 2900}
     assert [row.jobid for row in far.rows] == ["app_1_7"]
     assert not +far.left_out
 
@@ -146,17 +146,17 @@ def test_a_list_that_is_too_long_is_cut_before_its_last_job(server: Root) -> Non
     for most_bytes in (whole - 1, whole - 200, len(NEW.partition(SECOND.encode())[0]) + 40):
         (target, _) = read_targets(server, most_bytes)
         assert [row.jobid for row in target.rows] == [FIRST]
-        assert target.left_out[LeftOut.CUT] == 1
+        assert target.left_out[OmissionReason.CUT] == 1
     (target, _) = read_targets(server, whole)
     assert [row.jobid for row in target.rows] == [FIRST, SECOND]
-    assert target.left_out[LeftOut.CUT] == 0
+    assert target.left_out[OmissionReason.CUT] == 0
 
 
 def test_a_list_that_is_gone_keeps_no_other_from_being_read(server: Root) -> None:
     (server.path(f"proc/fs/lustre/obdfilter/{OST}/job_stats")).unlink()
     server.path("proc/fs/lustre/obdfilter/num_refs").write_text("4\n")
     ost, mdt = read_targets(server)
-    assert (ost.rows, ost.left_out) == ((), {LeftOut.UNREADABLE: 1})
+    assert (ost.rows, ost.left_out) == ((), {OmissionReason.UNREADABLE: 1})
     assert [row.jobid for row in mdt.rows] == [FIRST]
 
 

@@ -1,1 +1,1 @@
-"""What each YARN application reads and writes, as a server of Lustre counts it (jobstats)."""
+"""Applications' bytes and requests, as a server of Lustre counts them (jobstats)."""

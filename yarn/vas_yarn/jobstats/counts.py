@@ -30,8 +30,8 @@ _COUNTER = re.compile(
 _DURATIONS = frozenset({b"read", b"write"})
 
 
-class LeftOut(StrEnum):
-    """Why a job of a target, or the target's list from a place on, is not published."""
+class OmissionReason(StrEnum):
+    """Reason for which a job, or a part or all of a target's list, is not published."""
 
     OTHER_NAME = "other-name"
     NOT_BUSIEST = "not-busiest"
@@ -73,7 +73,7 @@ class TargetIo:
 
     target: str
     rows: tuple[ApplicationIo, ...] = ()
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    left_out: Counter[OmissionReason] = field(default_factory=Counter)
 
 
 def parse(target: str, text: bytes, *, is_cut: bool = False) -> TargetIo:
@@ -82,17 +82,17 @@ def parse(target: str, text: bytes, *, is_cut: bool = False) -> TargetIo:
     `is_cut`: the text ends somewhere in the list, so that its last job is not whole.
     """
     rows: dict[bytes, ApplicationIo] = {}
-    left_out: Counter[LeftOut] = Counter()
+    left_out: Counter[OmissionReason] = Counter()
     jobs = _jobs(text)
     if is_cut:
-        left_out[LeftOut.CUT] = 1
+        left_out[OmissionReason.CUT] = 1
         jobs = jobs[:-1]
     for name, counters in jobs:
         row = _row(target, name, counters)
         if not _APPLICATION.fullmatch(name):
-            left_out[LeftOut.OTHER_NAME] += 1
+            left_out[OmissionReason.OTHER_NAME] += 1
         elif row is None or name in rows:
-            left_out[LeftOut.DAMAGED] += 1
+            left_out[OmissionReason.DAMAGED] += 1
         else:
             rows[name] = row
     return TargetIo(target, tuple(rows.values()), left_out)
@@ -148,5 +148,5 @@ def busiest(targets: Iterable[TargetIo], most: int = MOST_APPLICATIONS) -> list[
 def _only(target: TargetIo, kept: frozenset[str]) -> TargetIo:
     rows = tuple(row for row in target.rows if row.jobid in kept)
     dropped = len(target.rows) - len(rows)
-    left_out = target.left_out + Counter({LeftOut.NOT_BUSIEST: dropped})
+    left_out = target.left_out + Counter({OmissionReason.NOT_BUSIEST: dropped})
     return replace(target, rows=rows, left_out=left_out)

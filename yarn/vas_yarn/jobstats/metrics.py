@@ -11,7 +11,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from vas_core.files import write_atomically
-from vas_yarn.jobstats.counts import LeftOut, TargetIo
+from vas_yarn.jobstats.counts import OmissionReason, TargetIo
 
 _LABELS = ("component", "target", "jobid")
 
@@ -49,7 +49,7 @@ class _OfTargets(Collector):
             labels=("target", "reason"),
         )
         for target in self._targets:
-            for reason in LeftOut:
+            for reason in OmissionReason:
                 left_out.add_metric((target.target, reason), target.left_out[reason])
         yield left_out
         yield GaugeMetricFamily(

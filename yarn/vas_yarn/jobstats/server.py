@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from vas_core.errors import BadInput
 from vas_core.reading import open_given
 from vas_core.root import Root
-from vas_yarn.jobstats.counts import LeftOut, TargetIo, busiest, parse
+from vas_yarn.jobstats.counts import OmissionReason, TargetIo, busiest, parse
 
 MOST_BYTES = 8 << 20
 """The most of a target's list that is read: some 4,000 jobs."""
@@ -36,6 +36,6 @@ def _read(root: Root, most_bytes: int) -> Iterator[TargetIo]:
                 with os.fdopen(open_given(path), "rb") as stream:
                     text = stream.read(most_bytes + 1)
             except (OSError, BadInput):
-                yield TargetIo(target, left_out=Counter({LeftOut.UNREADABLE: 1}))
+                yield TargetIo(target, left_out=Counter({OmissionReason.UNREADABLE: 1}))
             else:
                 yield parse(target, text[:most_bytes], is_cut=len(text) > most_bytes)
