@@ -283,7 +283,7 @@ def test_a_task_that_hangs_in_a_used_jvm_times_out_alone(lab: Lab, output: dict[
         job.held("hangs")
         job.succeeded()
         assert set(job.failed()) == {"m_000009_0"}
-        assert "Timed out" in job.failed()["m_000009_0"]
+        assert "taskTimedOut: true" in job.failed()["m_000009_0"]
     assert digests(lab, "warm-hangs") == output
 
 
