@@ -125,9 +125,9 @@ def test_N6_a_job_has_as_many_counters_of_its_own_as_in_stock(program: Program) 
     program.write("counting", a=lines)
     stock, ours = both(program, "counting", {"attack.counters": 112, "attack.groups": 47})
     assert stock.lines() == ours.lines() == digests(lines)
-    ran = program.run("counting", conf={"attack.counters": 139, "mapreduce.map.maxattempts": 1})
+    ran = program.run("counting", conf={"attack.counters": 140, "mapreduce.map.maxattempts": 1})
     assert ran.status == 1
-    assert "Too many counters: 139 max=138" in ran.attempts()["m_000000_0"].error
+    assert "Too many counters: 140 max=139" in ran.attempts()["m_000000_0"].error
 
 
 def test_what_is_refused_and_swallowed_costs_nothing_else(program: Program) -> None:

@@ -130,7 +130,7 @@ def test_the_command_tells_place_reason_and_fix(
 
 
 def test_a_package_alone_is_read(jar: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(read_jar(jar, ("org.example",)).findings) == 11
+    assert len(read_jar(jar, ("org.example",)).findings) == 13
     assert read_jar(jar, ("org.exam",)).findings == ()
     assert run_command(["job", "lint", "--json", "--package", "net", str(jar)]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the standard output, or error, of a JVM's later tasks is written to: the file of the task that
- * runs. A library that keeps the stream of an earlier task so writes to that file too.
+ * Leads the standard output, or error, of a JVM's later tasks to the file of the task that runs. A
+ * library that keeps the stream of an earlier task so writes to that file too.
  */
 final class LaterOutput extends OutputStream {
   private final PrintStream first;
