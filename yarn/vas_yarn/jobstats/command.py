@@ -64,7 +64,7 @@ def show_io(metrics: Path | None, every: int | None, as_json: bool) -> None:
 
 
 def _write(file: Path, every: int | None) -> None:
-    """Writes the file once, or for ever. A target may come and go, so none is no error."""
+    """Writes the file once, or for ever. A server without a target is no error: one may come."""
     # Only here: it takes a while to import, which `vas --help` need not wait for.
     from vas_yarn.jobstats.metrics import write_metrics
 

@@ -22,7 +22,7 @@ _UNKNOWN_QUEUE = re.compile(r"submitted by user \S+ to unknown queue: ([^\s\"]+)
 
 @dataclass
 class _Told:
-    """What a client's stderr told: the last application's id, and the queue that is not there."""
+    """Holds what a client's stderr told: the last application's id, the queue that is missing."""
 
     application: str | None = None
     unknown_queue: str | None = None
