@@ -19,6 +19,7 @@ from vas_tests.faults import (
     MANIFEST,
     PATIENCE_SECONDS,
     REDUCERS,
+    FaultyJob,
     Point,
     attempt,
     digests,
@@ -184,7 +185,7 @@ def test_the_history_server_shows_of_each_task_what_it_shows_of_stock(
 
 
 def shown(lab: Lab, job: JobResult) -> dict[str, Any]:
-    """What the history server shows of a job, its tasks and attempts, without times and places."""
+    """Returns what the history server shows of a job and its tasks, without times and places."""
     path = f"mapreduce/jobs/{job.job_id}"
     tasks = history(lab, f"{path}/tasks")["tasks"]["task"]
     groups = history(lab, f"{path}/counters")["jobCounters"]["counterGroup"]
@@ -235,20 +236,27 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
     assert digests(lab, "warm-killed") == output
 
 
+_FIRST = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
+
+
+def kill_first_jvm_in(job: FaultyJob, method: str) -> None:
+    """Kills the JVM that `_FIRST` holds as it enters a method behind its task, by a debugger."""
+    held = job.held("first")
+    (pid,) = (each for each in jvms(job) if is_held(each, held.pid))
+    with debugging(pid) as debugger:
+        debugger.stop_in(f"org.apache.hadoop.mapred.{method}")
+        job.release("first")
+        debugger.stopped()
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_a_task_whose_jvm_is_killed_as_it_takes_it_is_not_to_blame(
     lab: Lab, output: dict[str, str]
 ) -> None:
     # One map at a time: the JVM that is held cannot find all the others' work done.
     conf = WARM | {"mapreduce.map.java.opts": LISTENS, "mapreduce.job.running.map.limit": "1"}
-    first = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
-    with faulty_job(lab, "warm-handed", first, conf=conf) as job:
-        held = job.held("first")
-        (pid,) = (each for each in jvms(job) if is_held(each, held.pid))
-        with debugging(pid) as debugger:
-            debugger.stop_in("org.apache.hadoop.mapred.TaskLogs.begin")
-            job.release("first")
-            debugger.stopped()
-            os.kill(pid, signal.SIGKILL)
+    with faulty_job(lab, "warm-handed", _FIRST, conf=conf) as job:
+        kill_first_jvm_in(job, "TaskLogs.begin")
         job.succeeded()
         assert job.failed() == {}
         (taken,) = (each for each in maps(job) if job.attempts()[each].state == "KILLED")
@@ -261,15 +269,8 @@ def test_a_jvm_that_dies_between_two_tasks_fails_no_attempt(
     lab: Lab, output: dict[str, str]
 ) -> None:
     conf = WARM | {"mapreduce.map.java.opts": LISTENS, "mapreduce.job.running.map.limit": "1"}
-    first = Point("first", "VasChild", "rename", f"m_000000_0.*{MANIFEST}")
-    with faulty_job(lab, "warm-between", first, conf=conf) as job:
-        held = job.held("first")
-        (pid,) = (each for each in jvms(job) if is_held(each, held.pid))
-        with debugging(pid) as debugger:
-            debugger.stop_in("org.apache.hadoop.mapred.JvmState.restore")
-            job.release("first")
-            debugger.stopped()
-            os.kill(pid, signal.SIGKILL)
+    with faulty_job(lab, "warm-between", _FIRST, conf=conf) as job:
+        kill_first_jvm_in(job, "JvmState.restore")
         job.succeeded()
         assert job.failed() == {}
         assert all(name.endswith("_0") for name in job.attempts())
