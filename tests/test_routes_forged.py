@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -53,8 +54,9 @@ def refused(site: RoutedNet, reason: str) -> float:
     return site.metric("oss1", f'vas_route_probes_refused_total{{reason="{reason}"}}')
 
 
-def switches(site: RoutedNet) -> dict[str, int]:
-    return {node: site.switches(node) for node in site.nodes}
+def switches(site: RoutedNet) -> dict[str, list[dict[str, Any]]]:
+    """All that a node's daemon logged of its paths: a comparison shows path, time and cause."""
+    return {node: site.path_changes(node) for node in site.nodes}
 
 
 def carried(site: RoutedNet) -> str:

@@ -252,7 +252,11 @@ class RoutedNet:
 
     def switches(self, node: str) -> int:
         """Returns how many times a node's daemon switched a path."""
-        return sum(line["message"] == "path" for line in self.log(node))
+        return len(self.path_changes(node))
+
+    def path_changes(self, node: str) -> list[dict[str, Any]]:
+        """Returns the lines of the log in which a node's daemon switched a path."""
+        return [line for line in self.log(node) if line["message"] == "path"]
 
     def starts(self, node: str) -> int:
         """Returns how often a node's daemon finished its routes, after a start or a new map."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
 import zlib
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_core.cli import run_command
+from vas_yarn.shuffle import node_output
 from vas_yarn.shuffle.node_output import NodeSegment, parse_index
 from vas_yarn.shuffle.wire import Damaged
 
@@ -117,6 +119,21 @@ def test_what_is_missing_is_said(disks: list[Path], capsys: pytest.CaptureFixtur
     assert isinstance(found, dict)
     assert status == 3
     assert found["damage"][0]["what"] == "file.out.index: names bytes that file.out does not have"
+
+
+def test_an_index_that_its_disk_cannot_read_is_damage(
+    disks: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(path: Path) -> int:
+        # The kernel answers a read of address 0 as it does one of a bad block.
+        return (
+            os.open("/proc/self/mem", os.O_RDONLY) if path.suffix == ".index" else os.open(path, 0)
+        )
+
+    monkeypatch.setattr(node_output, "open_regular", opened)
+    status, rows = read(disks, capsys, "ls")
+    assert isinstance(rows, list)
+    assert (status, rows[0]["damage"]) == (3, "file.out.index: Input/output error")
 
 
 def test_a_job_that_is_not_there(disks: list[Path], capsys: pytest.CaptureFixture[str]) -> None:

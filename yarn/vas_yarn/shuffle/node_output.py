@@ -160,7 +160,10 @@ def _read(path: Path) -> bytes:
     with os.fdopen(_open(path), "rb") as stream:
         if os.fstat(stream.fileno()).st_size > _LARGEST_INDEX:
             raise Damaged(f"{path.name}: too large for an index")
-        return stream.read(_LARGEST_INDEX)
+        try:
+            return stream.read(_LARGEST_INDEX)
+        except OSError as wrong:
+            raise Damaged(f"{path.name}: {wrong.strerror}") from wrong
 
 
 def _open(path: Path) -> int:

@@ -1,5 +1,7 @@
 package org.vas.shuffle.reduce;
 
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,6 +11,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -143,11 +147,15 @@ class NodeFaultsTest extends ThreeMaps {
     byte[] of(byte[] bytes);
   }
 
-  // In place: the daemon has the file open.
+  // In place, and never empty between: the daemon has the file open, and may read at any time.
   private void change(Change change) {
-    try {
-      Path data = harness.file(FIRST, "packed.mof");
-      Files.write(data, change.of(Files.readAllBytes(data)));
+    try (FileChannel data =
+        FileChannel.open(harness.file(FIRST, "packed.mof"), READ, WRITE)) {
+      ByteBuffer whole = ByteBuffer.allocate((int) data.size());
+      while (whole.hasRemaining() && data.read(whole) >= 0) {}
+      byte[] changed = change.of(whole.array());
+      data.truncate(changed.length);
+      data.write(ByteBuffer.wrap(changed), 0);
     } catch (IOException e) {
       throw new AssertionError(e);
     }
