@@ -12,7 +12,8 @@ import pytest
 
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
-from vas_tests.in_lab import inside, vas
+from vas_tests.in_lab import history, inside, vas
+from vas_tests.warm import as_list
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.profiles import SHUFFLE, profile_properties
 
@@ -66,7 +67,8 @@ def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     lab: Lab, profile: str
 ) -> None:
     # The probe is of the job's own jar, and `auto` would not know it.
-    found, loaded = submitted(lab, profile, profile, "-Dvas.containers.reuse=on")
+    many = "-Dprobe.maps=12"
+    found, loaded = submitted(lab, profile, profile, many, "-Dvas.containers.reuse=on")
     assert found["profile"] == profile
     assert found["status"] == 0
     assert found["warnings"] == []
@@ -76,6 +78,16 @@ def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     assert all(_share_of_lambdas_mapped(log.read_text()) > 0.8 for log in logs)
     (master,) = [log.read_text() for log in logs if log.name.startswith("am-")]
     assert " org.vas.app.WarmAllocator " in master
+    assert reused_in_newest(lab) > 0
+
+
+def reused_in_newest(lab: Lab) -> int:
+    """How many attempts of the lab's newest job ran in a container that had run another."""
+    jobs = as_list(history(lab, "mapreduce/jobs")["jobs"]["job"])
+    newest = max(jobs, key=lambda job: job["startTime"])
+    groups = history(lab, f"mapreduce/jobs/{newest['id']}/counters")["jobCounters"]["counterGroup"]
+    counters = [each for group in as_list(groups) for each in as_list(group["counter"])]
+    return sum(it["totalCounterValue"] for it in counters if it["name"] == "CONTAINERS_REUSED")
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ from vas_tests.faults import (
     faulty_job,
     finished,
 )
-from vas_tests.warm import COLD, MAPS, PATIENT, is_held, jvms
+from vas_tests.warm import COLD, MAPS, PATIENT, ExpectedJob, is_held, jvms
 
 pytestmark = [
     pytest.mark.slow,
@@ -43,6 +43,7 @@ _RECOVERING = {
 }
 _QUEUES = "yarn.scheduler.capacity.root"
 _PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption"
+# The queue `default` is entitled to 435 MiB of the 4,352: to a master, and to no task beside it.
 _PREEMPTING = {
     f"{_QUEUES}.queues": "default,claiming",
     f"{_QUEUES}.default.capacity": "10",
@@ -53,17 +54,18 @@ _PREEMPTING = {
     f"{_PREEMPTION}.monitoring_interval": "500",
     f"{_PREEMPTION}.total_preemption_per_round": "1.0",
     f"{_PREEMPTION}.natural_termination_factor": "1.0",
-    # YARN claims, and does not take: what ends a container here, its master has given back.
-    f"{_PREEMPTION}.max_wait_before_kill": "3600000",
 }
+# YARN claims, and does not take: what ends a container here, its master has given back.
+_CLAIMING = {f"{_PREEMPTION}.max_wait_before_kill": "3600000"}
+_TAKING = {f"{_PREEMPTION}.max_wait_before_kill": "500"}
 _LAST = Point("last", "VasChild", "rename", f"m_{MAPS - 1:06}_0.*{MANIFEST}")
 
 
 @pytest.fixture(scope="module")
-def own_lab() -> Iterator[Lab]:
-    options = LabOptions(state_dir=_STATE, hosts=4, properties=_RECOVERING | _PREEMPTING)
-    with Lab.start(options, tied=True) as started:
-        yield started
+def own_lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    properties = _RECOVERING | _PREEMPTING | getattr(request, "param", _CLAIMING)
+    with Lab.start(LabOptions(state_dir=_STATE, hosts=4, properties=properties), tied=True) as it:
+        yield it
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +134,27 @@ def test_a_container_that_waits_is_given_back_as_soon_as_yarn_claims_it(
         assert job.failed() == {}
         assert all(name.endswith("_0") for name in job.attempts())
     assert digests(own_lab, "claimed") == output
+
+
+@pytest.mark.parametrize("own_lab", [_TAKING], indirect=True)
+def test_a_container_in_use_that_yarn_takes_is_no_attempts_fault(own_lab: Lab) -> None:
+    """Its attempt, which is not its first, was killed and runs again."""
+    with faulty_job(own_lab, "alone", conf=COLD) as job:
+        expected = ExpectedJob.of(job)
+    with faulty_job(own_lab, "taken", _LAST, conf=PATIENT) as job:
+        waiting(job)
+        held = job.held("last")
+        conf = COLD | {"probe.maps": "40", "mapreduce.job.queuename": "claiming"}
+        with faulty_job(own_lab, "claiming", conf=conf) as other:
+            poll(
+                lambda: any(is_held(pid, held.pid) for pid in jvms(job)),
+                lambda left: not left,
+                120,
+                "YARN to take the container in use",
+            )
+            other.succeeded()
+        job.succeeded()
+        assert job.failed() == {}
+        killed = {name for name, it in job.attempts().items() if it.state == "KILLED"}
+        assert killed == {f"m_{MAPS - 1:06}_0"}
+        expected.check(job)

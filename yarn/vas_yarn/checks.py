@@ -23,7 +23,7 @@ from vas_yarn.site_files import (
     site_properties,
 )
 from vas_yarn.site_services import JOBID
-from vas_yarn.submit.master import MASTER, OPTIONS_KEY, wants_warm, why_not
+from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY, wants_warm, why_not
 
 _PROCESSORS = "yarn.resourcemanager.application-master-service.processors"
 _PLACEMENT = "org.vas.scheduler.PlacementProcessor"
@@ -90,9 +90,11 @@ def _shuffle(conf: JobConfiguration) -> DoctorFinding:
 
 def _warm(conf: JobConfiguration) -> DoctorFinding:
     fix = "vas_hadoop_profile: vas, or `vas submit` (docs/warm.md)"
-    if not wants_warm(conf):
+    is_ours = MASTER in conf.get(OPTIONS_KEY).split()
+    # VAS's master takes no word for auto.
+    if not wants_warm(conf) and (conf.get(REUSE_KEY) or not is_ours):
         return _finding("warm containers", False, "vas.containers.reuse is not auto or on", fix)
-    if MASTER not in conf.get(OPTIONS_KEY).split():
+    if not is_ours:
         found = f"only for jobs of `vas submit`: {OPTIONS_KEY} does not end with {MASTER}"
         return _finding("warm containers", False, found, fix)
     cold = why_not(conf)

@@ -18,7 +18,8 @@ public interface ReuseConf {
       "Tasks that one container runs at most.");
 
   ConfKey<Duration> MAX_TIME = ConfKey.duration("vas.containers.reuse.max-time", "2m", "0ms", "365d",
-      "Age from which on a container gets no other task: YARN decides anew which job gets its room.");
+      "Age from which on the application master gives a container no other task but returns it to"
+          + " YARN, which decides anew which job gets its room.");
 
   ConfKey<Duration> IDLE_TIME = ConfKey.duration("vas.containers.reuse.idle-time", "3s", "0ms", "10m",
       "How long a container may wait for a task before it is given back.");

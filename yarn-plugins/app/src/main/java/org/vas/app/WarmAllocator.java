@@ -57,6 +57,8 @@ class WarmAllocator extends RMContainerAllocator {
   private static final long IDLE_ROUND_MILLIS = 100;
   // A JVM that waits asks ten times a second (VasChild); a silent one may hang, and gets no task.
   private static final long SILENT_MILLIS = 2_000;
+  // One that hung as it was given a task. Longer: it may read the task, or collect garbage.
+  private static final long SILENTLY_GIVEN_MILLIS = 20_000;
 
   private final WarmPool pool;
   private final Demand demand = new Demand();
@@ -97,6 +99,11 @@ class WarmAllocator extends RMContainerAllocator {
   @Override
   protected void serviceStart() throws Exception {
     super.serviceStart();
+    startRounds();
+  }
+
+  /** Starts the rounds between heartbeats. */
+  protected void startRounds() {
     rounds.start();
   }
 
@@ -183,6 +190,7 @@ class WarmAllocator extends RMContainerAllocator {
       completed.add(ContainerStatus.newInstance(ready.getId(), ContainerState.COMPLETE, "", 0));
     }
     endWhere(response);
+    releaseSilent();
     List<Container> allocated = new ArrayList<>(response.getAllocatedContainers());
     if (!ownRound) {
       again.answered(
@@ -261,6 +269,10 @@ class WarmAllocator extends RMContainerAllocator {
         end(container.getId(), "its JVM has not asked for a task for " + idle.silent + " ms");
         continue;
       }
+      if (idle.isTooOld) {
+        end(container.getId(), "it is as old as it may be");
+        continue;
+      }
       if (again.take()) {
         end(container.getId(), "an attempt that failed before waits for a JVM of its own");
         continue;
@@ -276,6 +288,16 @@ class WarmAllocator extends RMContainerAllocator {
       }
     }
     return offered;
+  }
+
+  // Its attempt, which never began, is not to blame (completedForReal) and runs elsewhere.
+  private void releaseSilent() {
+    for (ContainerId id : pool.silentlyGiven(SILENTLY_GIVEN_MILLIS)) {
+      if (pendingRelease.add(id)) {
+        LOG.info("Container {} is given back: its JVM has not fetched its task", id);
+        super.release(id);
+      }
+    }
   }
 
   private static Container copy(Container container, Priority priority) {

@@ -194,12 +194,27 @@ public final class WarmPool {
     long now = clock.getAsLong();
     for (WarmContainer warm : containers.values()) {
       if (warm.state == State.IDLE) {
-        idle.add(new Idle(
-            warm.container, warm.firstAttempt, now - warm.idleSince, now - warm.asked));
+        idle.add(new Idle(warm.container, warm.firstAttempt, now - warm.idleSince,
+            now - warm.asked, now - warm.started >= maxMillis));
       }
     }
     idle.sort((left, right) -> Long.compare(right.waited, left.waited));
     return idle;
+  }
+
+  /**
+   * Returns the containers that were given another attempt, whose JVM has not fetched it and has
+   * been silent for so long.
+   */
+  synchronized List<ContainerId> silentlyGiven(long millis) {
+    List<ContainerId> silent = new ArrayList<>();
+    for (WarmContainer warm : containers.values()) {
+      boolean isGiven = warm.tasks > 1 && warm.waitsForAttemptToStart();
+      if (isGiven && clock.getAsLong() - warm.asked >= millis) {
+        silent.add(warm.container.getId());
+      }
+    }
+    return silent;
   }
 
   /** Returns whether no attempt runs in a container: it waits, is given up, or is over. */
@@ -277,19 +292,23 @@ public final class WarmPool {
   }
 
   /**
-   * A waiting container, with the milliseconds that it has waited and that its JVM has been silent.
+   * A waiting container, with the milliseconds that it has waited and that its JVM has been silent,
+   * and whether it is too old for another task.
    */
   static final class Idle {
     final Container container;
     final TaskAttemptId firstAttempt;
     final long waited;
     final long silent;
+    final boolean isTooOld;
 
-    Idle(Container container, TaskAttemptId firstAttempt, long waited, long silent) {
+    Idle(Container container, TaskAttemptId firstAttempt, long waited, long silent,
+        boolean isTooOld) {
       this.container = container;
       this.firstAttempt = firstAttempt;
       this.waited = waited;
       this.silent = silent;
+      this.isTooOld = isTooOld;
     }
   }
 }

@@ -3,7 +3,7 @@ package org.vas.app;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
 import org.apache.hadoop.yarn.api.ApplicationMasterProtocol;
 
-/** An allocator whose heartbeats happen only when a test calls {@code beat}. */
+/** An allocator whose heartbeats and rounds happen only when a test calls {@code beat}. */
 final class DrivenAllocator extends WarmAllocator {
   private final AnsweringYarn yarn;
 
@@ -19,6 +19,9 @@ final class DrivenAllocator extends WarmAllocator {
 
   @Override
   protected void startAllocatorThread() {}
+
+  @Override
+  protected void startRounds() {}
 
   @Override
   public void containerFailedOnHost(String host) {

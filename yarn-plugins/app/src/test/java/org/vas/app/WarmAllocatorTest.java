@@ -151,6 +151,38 @@ class WarmAllocatorTest {
   }
 
   @Test
+  void aJvmThatHangsAsItIsGivenATaskLosesItAndTheAttemptIsNotToBlame() throws Exception {
+    runFirstMap();
+    ask(Attempts.map(2), "vm1");
+    yarn.beat(allocator);
+    assertEquals(id, yarn.assigned(Attempts.map(2)));
+    pool.launched(Attempts.map(2));
+    now = 19_999;
+    yarn.beat(allocator);
+    yarn.beat(allocator);
+    assertEquals(Set.of(), yarn.released());
+    now = 20_000;
+    yarn.beat(allocator);
+    yarn.beat(allocator);
+    assertEquals(Set.of(id), yarn.released());
+    yarn.next.setCompletedContainersStatuses(List.of(ended(143)));
+    yarn.beat(allocator);
+    assertTrue(yarn.has(Attempts.map(2), TaskAttemptEventType.TA_KILL));
+  }
+
+  @Test
+  void aContainerThatGrowsTooOldAsItWaitsGetsNoTask() throws Exception {
+    runFirstMap();
+    yarn.beat(allocator);
+    wait(120_000);
+    ask(Attempts.map(2), "vm1");
+    yarn.beat(allocator);
+    yarn.beat(allocator);
+    assertEquals(Set.of(id), yarn.released());
+    assertFalse(yarn.isAssigned(Attempts.map(2)));
+  }
+
+  @Test
   void whatAWaitingContainerHoldsIsFreeToHadoopsAllocator() throws Exception {
     runFirstMap();
     yarn.next.setAvailableResources(Resource.newInstance(100, 1));

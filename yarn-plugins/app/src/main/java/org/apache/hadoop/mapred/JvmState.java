@@ -40,12 +40,14 @@ final class JvmState {
   private final Set<String> temporary;
   private final Set<Thread> threads;
   private final ClassLoader loader;
+  private final double heapShare;
   private final TaskHooks hooks = TaskHooks.now();
 
-  private JvmState(
-      Path directory, byte[] job, Set<Thread> threads, ClassLoader loader) throws IOException {
+  private JvmState(Path directory, byte[] job, Set<Thread> threads, ClassLoader loader,
+      double heapShare) throws IOException {
     this.directory = directory;
     this.job = job;
+    this.heapShare = heapShare;
     this.files = identities(directory);
     this.temporary = names(directory.resolve(TEMPORARY));
     this.threads = threads;
@@ -59,9 +61,14 @@ final class JvmState {
    *     temporary files
    */
   static JvmState now(Path directory) throws IOException {
+    return now(directory, HEAP_SHARE);
+  }
+
+  /** Returns the present state; {@code restore} allows this share of the heap in use. */
+  static JvmState now(Path directory, double heapShare) throws IOException {
     byte[] job = Files.readAllBytes(directory.resolve(MRJobConfig.JOB_CONF_FILE));
     return new JvmState(directory, job, Set.copyOf(threadsNow()),
-        Thread.currentThread().getContextClassLoader());
+        Thread.currentThread().getContextClassLoader(), heapShare);
   }
 
   /**
@@ -69,7 +76,7 @@ final class JvmState {
    * systems.
    *
    * @return why this JVM must not run another task; null when it may
-   * @throws IOException if a file that the task left cannot be deleted, or job.xml not be written
+   * @throws IOException if the container's directory cannot be read
    */
   Unfit restore() throws IOException {
     YarnChild.taskid = null;
@@ -97,11 +104,16 @@ final class JvmState {
     }
     if (isHeapFull()) {
       return new Unfit(ContainerCounter.JVMS_ENDED_HEAP,
-          "its task left more than " + HEAP_SHARE + " of the heap in use");
+          "its task left more than " + heapShare + " of the heap in use");
     }
     FileSystem.closeAll();
     FileSystem.clearStatistics();
-    restoreFiles();
+    try {
+      restoreFiles();
+    } catch (IOException e) {
+      return new Unfit(ContainerCounter.JVMS_ENDED_FILES,
+          "what its task left cannot be removed: " + e.getMessage());
+    }
     return null;
   }
 
@@ -159,16 +171,16 @@ final class JvmState {
   }
 
   // A collection costs as much as the heap has live: only where the last one left much.
-  private static boolean isHeapFull() {
+  private boolean isHeapFull() {
     if (!isOldGenerationFull()) {
       return false;
     }
     System.gc();
     Runtime heap = Runtime.getRuntime();
-    return heap.totalMemory() - heap.freeMemory() > HEAP_SHARE * heap.maxMemory();
+    return heap.totalMemory() - heap.freeMemory() > heapShare * heap.maxMemory();
   }
 
-  private static boolean isOldGenerationFull() {
+  private boolean isOldGenerationFull() {
     MemoryPoolMXBean old = null;
     for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
       boolean larger = old == null || pool.getUsage().getMax() > old.getUsage().getMax();
@@ -177,6 +189,6 @@ final class JvmState {
       }
     }
     MemoryUsage usage = old == null ? null : old.getUsage();
-    return usage == null || usage.getUsed() > HEAP_SHARE * usage.getMax();
+    return usage == null || usage.getUsed() > heapShare * usage.getMax();
   }
 }

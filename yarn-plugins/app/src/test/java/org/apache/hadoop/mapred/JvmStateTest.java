@@ -75,6 +75,22 @@ class JvmStateTest {
     assertUnfitFor("words.txt");
   }
 
+  @Test
+  void aJobXmlThatCannotBeReplacedMakesTheJvmUnfit() throws IOException {
+    Files.delete(container.resolve("job.xml"));
+    Files.createDirectories(container.resolve("job.xml/full"));
+    Unfit unfit = state.restore();
+    assertTrue(unfit.toString().contains("cannot be removed"), unfit.toString());
+    assertEquals(ContainerCounter.JVMS_ENDED_FILES, unfit.counter);
+  }
+
+  @Test
+  void aHeapThatStaysTooFullMakesTheJvmUnfit() throws IOException {
+    assertNull(JvmState.now(container, 1).restore());
+    Unfit unfit = JvmState.now(container, 0).restore();
+    assertEquals(ContainerCounter.JVMS_ENDED_HEAP, unfit.counter);
+  }
+
   private void assertUnfitFor(String name) throws IOException {
     Unfit unfit = state.restore();
     assertTrue(unfit.toString().endsWith(name), unfit.toString());
