@@ -66,3 +66,11 @@ def test_a_jobs_measures_are_known_ones_and_add_up() -> None:
 
 def test_a_job_without_counters_has_times_alone() -> None:
     assert job_measures(a_job({})) == {"job_seconds": 9, "client_seconds": 10, "cpu_seconds": 12}
+
+
+def test_a_heap_is_looked_at_by_the_maps_of_one_container() -> None:
+    watched = {"LIVE_BYTES_OF_5TH": 100, "LIVE_BYTES_OF_200TH": 101, "CONTAINERS_LAUNCHED": 1}
+    found = job_measures(a_job({"any": watched}))
+    assert (found["live_heap_bytes/5th"], found["live_heap_bytes/200th"]) == (100, 101)
+    found = job_measures(a_job({"any": watched | {"CONTAINERS_LAUNCHED": 2}}))
+    assert not any(name.startswith("live_heap_bytes") for name in found)

@@ -81,6 +81,7 @@ def test_the_goals_are_those_that_were_set() -> None:
         "TeraSort, 64 maps: job time / Tez's": 0.60,
         "TeraSort, 64 maps: all CPU / Tez's": 0.60,
         "TeraSort, 64 maps: containers started": None,
+        "TeraSort, 64 maps: seconds between two maps of a container by the history, median": 0.05,
         "SecondarySort: job time / stock's": 0.50,
         "Sort: job time / stock's": 0.55,
         "WordCount with combiner: job time / stock's": 0.40,
@@ -88,6 +89,8 @@ def test_the_goals_are_those_that_were_set() -> None:
         "1,000 maps of 1 MiB: job time / stock's": 0.20,
         "1,000 maps of 1 MiB: all CPU / stock's": 0.20,
         "1,000 maps of 1 MiB: containers started": None,
+        "200 maps in one JVM: live heap after 200 tasks / after 5": 1.05,
+        "200 maps in one JVM: seconds between two maps by the history, median": 0.05,
     }
 
 
@@ -117,6 +120,17 @@ def test_bytes_written_are_a_share_of_the_same_run() -> None:
     ]
     row = found(runs)[WRITTEN]
     assert (row.value, row.n, row.met, row.p) == (1.04, 3, True, None)
+
+
+def test_a_run_without_a_goals_measure_makes_its_row_invalid() -> None:
+    runs = [run(STOCK), run(VAS)]
+    del runs[1].measures["reduce_spilled_records"]
+    row = found(runs)[SPILLED]
+    assert (row.value, row.met, row.invalid) == (
+        None,
+        False,
+        "vas, round 1: it has no reduce_spilled_records",
+    )
 
 
 def test_one_run_that_spilled_is_enough_to_miss() -> None:

@@ -46,6 +46,8 @@ MEASURES: dict[str, Measure] = {
     "network_sent_bytes": Measure("B", "bytes that an interface sent"),
     "page_cache_bytes": Measure("B", "page cache at the end", "neither"),
     "containers_started": Measure("", "YARN containers started"),
+    "live_heap_bytes": Measure("B", "heap that lives at the end of a JVM's 5th or 200th map"),
+    "between_tasks_seconds": Measure("s", "between two maps of one container, the median"),
     "metadata_operations": Measure("", "what tasks did to names: opens, looks, lists, changes"),
     "metadata_requests": Measure("", "requests to the metadata servers, of all on the nodes"),
     "failed_maps": Measure("", "map attempts that failed"),

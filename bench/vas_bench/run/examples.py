@@ -98,18 +98,28 @@ def sort(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
 
 
 def wordcount(
-    lab: JobPlace, sizes: TeraSortSizes, directory: str, program: Sequence[str] = ("wordcount",)
+    lab: JobPlace,
+    sizes: TeraSortSizes,
+    directory: str,
+    program: Sequence[str] = ("wordcount",),
+    *,
+    files: int | None = None,
 ) -> Example:
-    """Returns Hadoop's WordCount of random text, or another `program` that reads such text."""
-    make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
+    """Returns Hadoop's WordCount of random text, or another `program` that reads such text.
+
+    The text has a file for each map if not so many `files`.
+    """
+    make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT, files=files)
     return Example(lab, directory, program, sizes, make)
 
 
-def random_text(lab: JobPlace, sizes: TeraSortSizes, *options: str) -> Callable[[str], None]:
-    """Returns a function that writes random texts into a directory, a file for each map."""
+def random_text(
+    lab: JobPlace, sizes: TeraSortSizes, *options: str, files: int | None = None
+) -> Callable[[str], None]:
+    """Returns a function that writes random texts into a directory, `files` or one for each map."""
     amount = {
         "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
-        "mapreduce.randomtextwriter.bytespermap": str(sizes.size_bytes // sizes.maps),
+        "mapreduce.randomtextwriter.bytespermap": str(sizes.size_bytes // (files or sizes.maps)),
     }
     properties = job_properties(sizes) | amount
 

@@ -75,11 +75,23 @@ COUNTED: Mapping[str, Callable[[JobResult], float]] = {
 }
 
 
+# Of a job whose maps watch their JVM. Counters of several JVMs would be sums of their heaps.
+_WATCHED = {
+    "live_heap_bytes/5th": "LIVE_BYTES_OF_5TH",
+    "live_heap_bytes/200th": "LIVE_BYTES_OF_200TH",
+}
+
+
 def job_measures(job: JobResult) -> dict[str, float]:
     """Returns the measures of a job; its times alone where it has no counters, as on Tez."""
     if not job.counters:
         return {name: float(COMPARED[name](job)) for name in _TIMES}
     found = {name: float(of(job)) for name, of in (COMPARED | dict(COUNTED)).items()}
+    if job.counter("CONTAINERS_LAUNCHED") == 1:
+        watched = {name: float(job.counter(counter)) for name, counter in _WATCHED.items()}
+        found |= {name: value for name, value in watched.items() if value}
+    if job.between_tasks_seconds is not None:
+        found["between_tasks_seconds"] = job.between_tasks_seconds
     found |= _share(found, "local_map_share", "data_local_maps", "total_maps")
     return found | _share(found, "local_byte_share", "local_input_bytes", "input_bytes")
 

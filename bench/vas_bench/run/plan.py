@@ -32,6 +32,7 @@ WorkloadName = Literal[
     "terasort",
     "wordcount",
     "wordcount-without-combiner",
+    "wordcount-watched",
     "secondarysort",
     "sort",
     "sort-as-text",

@@ -33,6 +33,7 @@ from vas_lab.state import default_directory
 _PLAN = Path(__file__).with_name("shuffle.yaml")
 GOALS = Path(__file__).with_name("goals.yaml")
 _USUAL = ("terasort", "short-maps", "secondarysort", "sort", "wordcount", "one-map")
+_ONE_JVM = "one-jvm"
 _LONG = "thousand-maps"
 _FILES = "files"
 # Those of containers that are used again.
@@ -46,9 +47,9 @@ _WARM = "warm"
     "--rows",
     "chosen",
     multiple=True,
-    type=click.Choice((*_USUAL, _LONG, _WARM, _FILES)),
+    type=click.Choice((*_USUAL, _ONE_JVM, _LONG, _WARM, _FILES)),
     help="Only the rows of this job, of all jobs (warm), or of files; repeatable"
-    f" [default: all but {_LONG}].",
+    f" [default: all but {_ONE_JVM} and {_LONG}].",
 )
 @click.option(
     "--file-maps",
@@ -103,7 +104,7 @@ def shuffle(
 def _wanted(chosen: tuple[str, ...]) -> set[str]:
     if not chosen:
         return {*_USUAL, _FILES}
-    return {*chosen, *((*_USUAL, _LONG) if _WARM in chosen else ())}
+    return {*chosen, *((*_USUAL, _ONE_JVM, _LONG) if _WARM in chosen else ())}
 
 
 def _experiments(plan: ComparisonPlan, key: str, size: int, without_tez: bool) -> list[Experiment]:

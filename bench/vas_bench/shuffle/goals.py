@@ -127,11 +127,22 @@ def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
     """Returns a goal's row, from the runs of its job on its systems and on stock."""
     runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
     name = f"{title}: {goal.row}"
-    wrong = next((f"{r.system}, round {r.round}: {r.invalid}" for r in runs if r.invalid), "")
+    wrong = next(filter(None, (_wrong(run, goal) for run in runs)), "")
     if wrong:
         n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
         return GoalRow(name, None, None, n, goal.limit, invalid=wrong)
     return goal.estimate(name, runs)
+
+
+def _wrong(run: BenchRun, goal: Goal) -> str:
+    """What makes a run no sample of a goal; empty for a sample."""
+    named = f"{run.system}, round {run.round}"
+    if run.invalid:
+        return f"{named}: {run.invalid}"
+    of = goal.of if run.system == goal.system else None
+    needed = (goal.measure, of) if run.system in goal.systems else ()
+    missing = next((it for it in needed if it and it not in run.measures), None)
+    return f"{named}: it has no {missing}" if missing else ""
 
 
 def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:

@@ -27,6 +27,7 @@ from vas_yarn.history import History
 from vas_yarn.jobs.client import JobClient, JobProgram
 from vas_yarn.jobs.events import Event, emit
 from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.pauses import with_pauses
 from vas_yarn.resourcemanager import ResourceManagerClient
 
 
@@ -48,7 +49,9 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
         )
         history = History(f"http://{spec.cluster.yarn.resourcemanager.name}:19888")
         made = JobClient(program, yarn, history, emit).run(sys.stdin.fileno())
-    return made.model_copy(update={"cpu_seconds": cpu_seconds(Root()) - before})
+    counted = made.model_copy(update={"cpu_seconds": cpu_seconds(Root()) - before})
+    # Not before: what is asked for it is no part of the job.
+    return with_pauses(counted, history)
 
 
 @contextmanager

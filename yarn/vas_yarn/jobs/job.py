@@ -41,8 +41,10 @@ class JobResult(BaseModel):
     `seconds` is from submission to the end, as YARN's history has it; `client_seconds` the same
     as the client sees it, which asks every 300 ms; `wall_seconds` is the client's whole life;
     `cpu_seconds` is what all processes of the lab used meanwhile, JVM starts, daemons and the
-    client included. `map_counters` are those of map tasks alone. A job that is not MapReduce's is
-    not in its history: it has no counters, and the client's `seconds`.
+    client included. `map_counters` are those of map tasks alone. `between_tasks_seconds` is the
+    median time between two maps of one container; None where no container ran two, and on a
+    site, where nobody looks. A job that is not MapReduce's is not in its history: it has no
+    counters, and the client's `seconds`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,6 +58,7 @@ class JobResult(BaseModel):
     cpu_seconds: float
     counters: Counters
     map_counters: Counters
+    between_tasks_seconds: float | None = None
 
     def counter(self, name: str) -> int:
         """Returns a counter by its name; 0 when it is missing (MapReduce leaves zeros out)."""

@@ -136,7 +136,7 @@ class BlockLocationsTest {
 
   @Test
   void namesNobodyWithoutALayout() throws IOException {
-    Files.write(TestMount.mount(conf).resolve("plain"), new byte[100]);
+    TestMount.MDS.forget(Files.write(TestMount.mount(conf).resolve("plain"), new byte[100]));
     BlockLocation[] got = locations(new Path("/plain"), 0, 100);
     assertEquals(1, got.length);
     assertLocation(got[0], 0, 100);

@@ -52,8 +52,12 @@ class FakeMds implements ClientCalls {
   @Override
   public void mknod(Path file, int mode) throws IOException {
     libc.mknod(file, mode);
-    // An inode number may have been another file's.
-    layouts.remove(inode(file, "mknod"));
+    forget(file);
+  }
+
+  /** Takes away the layout of a file that is new: its inode number may have been another file's. */
+  void forget(Path file) throws ErrnoException {
+    layouts.remove(inode(file, "forget"));
   }
 
   /** As a Lustre client answers: its kernel looks at the names first, and llite takes no flag. */
