@@ -135,7 +135,7 @@ def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
 
 
 def _wrong(run: BenchRun, goal: Goal) -> str:
-    """What makes a run no sample of a goal; empty for a sample."""
+    """Returns why a run cannot be a sample of a goal; the empty text for one that can."""
     named = f"{run.system}, round {run.round}"
     if run.invalid:
         return f"{named}: {run.invalid}"

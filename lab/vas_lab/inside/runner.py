@@ -50,7 +50,7 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
         history = History(f"http://{spec.cluster.yarn.resourcemanager.name}:19888")
         made = JobClient(program, yarn, history, emit).run(sys.stdin.fileno())
     counted = made.model_copy(update={"cpu_seconds": cpu_seconds(Root()) - before})
-    # Not before: what is asked for it is no part of the job.
+    # The history is asked after the CPU was counted: the job has no part in that.
     return with_pauses(counted, history)
 
 

@@ -64,7 +64,10 @@ def show_io(metrics: Path | None, every: int | None, as_json: bool) -> None:
 
 
 def _write(file: Path, every: int | None) -> None:
-    """Writes the file once, or for ever. A server without a target is no error: one may come."""
+    """Writes the file once; if `every` is given, again each time so many seconds have passed.
+
+    A server that has no target yet is no error: one may be mounted later.
+    """
     # Only here: it takes a while to import, which `vas --help` need not wait for.
     from vas_yarn.jobstats.metrics import write_metrics
 
