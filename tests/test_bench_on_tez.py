@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from statistics import fmean
 from typing import get_args
 
 import pytest
@@ -46,5 +47,10 @@ def test_every_workload_runs_on_tez_and_is_found_right(tmp_path: Path) -> None:
         assert 2 <= each.measures["containers_started"] <= 1 + maps + 2 * 2, name
         assert next(iter(each.phases)) == "start"
         assert sum(each.phases.values()) == pytest.approx(each.measures["job_seconds"], abs=0.05)
-        if WORKLOADS[name].has_splits:
-            assert each.measures["local_byte_share"] > 0, name
+    # A map that runs where its split lies counts its local bytes. Where a map runs Tez's own
+    # scheduler decides: once it gave each of two maps the other one's host.
+    with_splits = [runs[name].measures for name in runs if WORKLOADS[name].has_splits]
+    local = [measures["data_local_maps"] / measures["total_maps"] for measures in with_splits]
+    for share, measures in zip(local, with_splits, strict=True):
+        assert measures["local_byte_share"] >= share - 0.1, measures
+    assert fmean(local) > 0.5, local
