@@ -191,6 +191,16 @@ def test_status_says_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "run `vas cds build`\n"
 
 
+def test_the_environment_may_name_the_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a lab."""
+    (tmp_path / "a.jar").touch()
+    monkeypatch.setenv("VAS_CDS_DIRECTORY", str(tmp_path / "own"))
+    assert run_command(["cds", "status", "--classpath", str(tmp_path / "a.jar"), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["archive"] == str(tmp_path / "own/hadoop.jsa")
+
+
 @pytest.mark.parametrize("class_path", ["/etc", "/none/*"])
 def test_a_class_path_without_jars_is_one_line(
     class_path: str, capsys: pytest.CaptureFixture[str]

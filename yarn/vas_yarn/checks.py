@@ -83,13 +83,13 @@ def _shuffle(conf: JobConfiguration) -> DoctorFinding:
     lacking += [] if TAG in conf.get(TAGS_KEY).split(",") else [TAGS_KEY]
     if lacking:
         found = f"only for jobs of `vas submit`: not set: {', '.join(lacking)}"
-        fix = "vas_hadoop_profile: vas (docs/site-defaults.md)"
+        fix = "use `vas submit`, or on a site vas_hadoop_profile: vas (docs/site-defaults.md)"
         return _finding("shuffle", False, found, fix)
     return _finding("shuffle", True, "in force for every job")
 
 
 def _warm(conf: JobConfiguration) -> DoctorFinding:
-    fix = "vas_hadoop_profile: vas, or `vas submit` (docs/warm.md)"
+    fix = "use `vas submit`, or on a site vas_hadoop_profile: vas (docs/warm.md)"
     is_ours = MASTER in conf.get(OPTIONS_KEY).split()
     # VAS's master takes no word for auto.
     if not wants_warm(conf) and (conf.get(REUSE_KEY) or not is_ours):
@@ -106,7 +106,7 @@ def _warm(conf: JobConfiguration) -> DoctorFinding:
 def _class_archive(conf: JobConfiguration, root: Root) -> DoctorFinding:
     named = conf.get(_FLAGS)
     if not named.startswith("@"):
-        fix = "vas_hadoop_class_archive: true, or `vas cds build` (docs/submit.md)"
+        fix = "`vas cds build`, or on a site vas_hadoop_class_archive: true (docs/submit.md)"
         return _finding("class archive", False, f"{_FLAGS} names no argument file", fix)
     try:
         text = read_limited(Path(named[1:]), _MOST_BYTES).decode("utf-8", "replace")

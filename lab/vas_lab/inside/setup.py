@@ -23,7 +23,7 @@ from vas_lab.lustre.stand_in import LabLustre
 from vas_lab.network.apply import build_network
 from vas_lab.network.paths import PathCounters, read_paths
 from vas_lab.network.topology import plan_topology
-from vas_lab.spec import LabSpec
+from vas_lab.spec import CDS, LabSpec
 
 _KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TERM", "TZ", "USER")
 
@@ -99,6 +99,7 @@ class Inside:
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
+        env["VAS_CDS_DIRECTORY"] = str(CDS)
         if spec.spark_jars:
             # Spark gives it to its driver and its executors, behind its own jars.
             env["SPARK_DIST_CLASSPATH"] = spec.spark_jars

@@ -25,7 +25,9 @@ _directory = click.option(
     "--directory",
     type=click.Path(path_type=Path),
     default=DEFAULT_DIRECTORY,
+    envvar="VAS_CDS_DIRECTORY",
     show_default=True,
+    show_envvar=True,
     help="Directory of the archive; only its owner may write it.",
 )
 _class_path = click.option(
