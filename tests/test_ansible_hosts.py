@@ -162,29 +162,6 @@ def test_the_placement(site: Site, program: Variables) -> None:
     cycle(site, "affinity", "vas_oss", program)
 
 
-def test_monitoring(site: Site, program: Variables) -> None:
-    """Prometheus' machine, which the site names, has its files; a daemon answers at the fabric."""
-    named = site.directory / "monitoring.ini"
-    named.write_text("[vas_monitoring]\nrm1\n")
-    site.inventories.append(named)
-    play_role(site, "route_switcher", _ALL, program)
-    try:
-        hosts = f"{_ALL}:vas_resourcemanager"
-        with made_true(site, "monitoring", hosts, {"vas_monitoring_grafana": "/srv"}):
-            at = site.cluster.hosts[0].address
-            poll(
-                lambda: asked(site, f"http://{at}:9213/metrics"),
-                lambda text: "vas_route_path_up{" in text,
-                60.0,
-                "the metrics of oss1's vas-routed, asked by its guest",
-            )
-            found = site.hosts["rm1"].run("ls", "/etc/prometheus/vas", "/srv").stdout.split()
-            assert {"rules.yml", "scrape.yml", "targets.json", "vas.json"} <= set(found)
-    finally:
-        site.inventories.remove(named)
-        play_role(site, "route_switcher", _ALL, {"vas_route_switcher_state": "absent"})
-
-
 def _is_measured(site: Site) -> None:
     """Hadoop's metrics have the names that rules and panels have."""
 

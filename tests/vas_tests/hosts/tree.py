@@ -25,7 +25,7 @@ _PACKAGES = (
 # its cache.
 _CACHED = (
     *("python3-venv", "openjdk-17-jre-headless", "chrony", "qemu-utils", "ovmf"),
-    *("iperf3", "fio", "udev"),
+    *("iperf3", "fio", "udev", "prometheus-node-exporter"),
 )
 _TIMEOUT_SECONDS = 600
 
