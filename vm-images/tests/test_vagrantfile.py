@@ -104,6 +104,15 @@ def test_a_network_that_is_in_use_is_refused(tmp_path: Path) -> None:
     assert "127.0.0.0/24 is in use here" in done.stderr
 
 
+def test_a_home_that_qemu_cannot_enter_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    words = ("up", "--no-provision", "mds1")
+    done = vagrant(tmp_path, *words, VAS_BOX="vas/guest", VAS_DRIVER="qemu")
+    assert done.status != 0
+    assert "QEMU's user cannot enter it" in done.stderr
+    assert "set VAGRANT_HOME" in done.stderr
+
+
 def test_machines_are_provisioned_as_a_lab_when_the_last_is_up(
     tmp_path: Path, prepared: dict[str, str]
 ) -> None:
