@@ -116,6 +116,21 @@ def test_both_paths_in_turn(site: RoutedNet) -> None:
             site.wait_until_whole()
 
 
+def test_a_guest_that_was_started_again_is_reached_by_its_new_port(site: RoutedNet) -> None:
+    """Its tap is made anew, so the port of the host's bridge has another index."""
+    (nic,) = site.ip_json("vm1", "address", "show", "virtio0")
+    had = [f"{each['local']}/{each['prefixlen']}" for each in nic["addr_info"]]
+    site.ip("oss1", "link", "delete", "vnet0")
+    site.wait_for("oss1", "vm1", PathState.DOWN)
+    guest = ("peer", "name", "virtio0", "address", nic["address"], "netns", "vm1")
+    site.ip("oss1", "link", "add", "vnet0", "type", "veth", *guest)
+    site.ip("oss1", "link", "set", "vnet0", "master", "virbr0", "up")
+    site.ip("vm1", "link", "set", "virtio0", "up")
+    for address in had:
+        site.ip("vm1", "address", "replace", address, "dev", "virtio0", "nodad")
+    site.wait_until_whole()
+
+
 def test_without_any_path_nothing_is_touched(site: RoutedNet) -> None:
     vf_carrier(site, False)
     site.wait_for("vm1", SRIOV, PathState.DOWN)

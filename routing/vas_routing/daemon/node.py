@@ -180,10 +180,16 @@ class LiveNode:
     def _learn_ports(self) -> None:
         """Notes which port of the bridge leads to which guest, to know it when the port goes
         down."""
-        if self.here.me.is_host:
-            learnt = observe.bridge_ports()
-            macs = ((peer, learnt.get(mac)) for peer, mac in self.legs.macs.items())
-            self._ports |= {port: peer for peer, port in macs if port}
+        if not self.here.me.is_host:
+            return
+        behind = observe.bridge_ports()
+        learnt = {behind[mac]: peer for peer, mac in self.legs.macs.items() if mac in behind}
+        for port, peer in learnt.items():
+            if self._ports.get(port) != peer:
+                # A guest that was started again has a new port; only the old one is gone.
+                self.detector.unplugged.discard(peer)
+        others = {port: peer for port, peer in self._ports.items() if peer not in learnt.values()}
+        self._ports = others | learnt
 
     def refresh(self) -> None:
         """Reads the interfaces again, after one came, went, or changed.
