@@ -49,6 +49,11 @@ PANELS = (
     ),
     Panel("Round trip", "s", {"{{instance}} {{leg}} {{peer}}": "vas_route_probe_rtt_seconds"}),
     Panel(
+        "Probe sockets that are missing",
+        "short",
+        {"{{instance}}": "vas_route_probe_sockets_expected - vas_route_probe_sockets"},
+    ),
+    Panel(
         "Switches of a path",
         "short",
         {"{{instance}} to {{to}}: {{cause}}": "increase(vas_route_switches_total[5m])"},
