@@ -146,6 +146,12 @@ CASES = (
         counts=True,
     ),
     Case(
+        "VasJanitorFails",
+        {'vas_janitor_failed{instance="rm",staging="/scratch/staging"}': (0, 2)},
+        _of("rm", staging="/scratch/staging"),
+        {'vas_janitor_failed{instance="rm",staging="/other"}': 0},
+    ),
+    Case(
         "VasMapOutputDamaged",
         {'vas_shuffle_validation_failures{instance="vm1"}': (0, 1)},
         _of("vm1"),
@@ -201,7 +207,7 @@ def grants(local: str, remote: str) -> list[dict[str, str]]:
 
 
 def test_every_alert_has_a_case() -> None:
-    own = {"VasMapsNotLocal", "VasJanitorLate"}
+    own = {"VasMapsNotLocal", "VasJanitorLate", "VasJobstatsStalled"}
     assert {case.alert for case in CASES} | own == {alert.name for alert in ALERTS}
 
 
@@ -246,32 +252,52 @@ def test_each_alert_fires_when_it_must_and_ends(tmp_path: Path) -> None:
     promtool(tmp_path, made)
 
 
+@dataclass(frozen=True)
+class Clock:
+    """A time that a program writes, and how old it must be for an alert. `other` goes on."""
+
+    alert: str
+    metric: str
+    labels: dict[str, str]
+    other: dict[str, str]
+    minutes: int
+
+
+_JANITOR, _STAGING = "vas_janitor_last_end_seconds", {"staging": "/scratch/staging"}
+CLOCKS = (
+    Clock("VasJanitorLate", _JANITOR, _of("rm", **_STAGING), _of("rm", staging="/other"), 180),
+    Clock("VasJobstatsStalled", "vas_jobstats_last_read_seconds", _of("oss1"), _of("oss2"), 10),
+)
+
+
 @pytest.mark.machine
 @needs_promtool
-@pytest.mark.parametrize(("hours", "fires"), [(2.9, False), (3.1, True)])
-def test_a_janitor_that_does_not_come_to_its_end_is_an_alert(
-    hours: float, fires: bool, tmp_path: Path
+@pytest.mark.parametrize(("more", "fires"), [(-5, False), (5, True)])
+@pytest.mark.parametrize("clock", CLOCKS, ids=lambda clock: clock.alert)
+def test_a_time_that_stands_still_is_an_alert(
+    clock: Clock, more: int, fires: bool, tmp_path: Path
 ) -> None:
-    """Its clock is promtool's, which begins at 0."""
-    (alert,) = (alert for alert in ALERTS if alert.name == "VasJanitorLate")
-    labels = {"instance": "rm", "staging": "/scratch/staging"}
+    """The clock is promtool's, which begins at 0; the last time that was written is one hour."""
+    (alert,) = (alert for alert in ALERTS if alert.name == clock.alert)
     notes = {
-        "summary": rendered(alert.summary, labels),
-        "runbook_url": "docs/runbook.md#vasjanitorlate",
+        "summary": rendered(alert.summary, clock.labels),
+        "runbook_url": f"{RUNBOOKS}/runbook.md#{alert.name.lower()}",
     }
-    fired = {"exp_labels": labels | {"severity": "warning"}, "exp_annotations": notes}
-    name = "vas_janitor_last_end_seconds"
+    fired = {"exp_labels": clock.labels | {"severity": "warning"}, "exp_annotations": notes}
     given = [
-        {"series": f'{name}{{instance="rm",staging="/scratch/staging"}}', "values": "3600+0x400"},
-        # Another staging directory of the machine, whose janitor ran each minute.
-        {"series": f'{name}{{instance="rm",staging="/other"}}', "values": "0+60x400"},
+        {"series": f"{clock.metric}{{{_words(labels)}}}", "values": values}
+        for labels, values in ((clock.labels, "3600+0x400"), (clock.other, "0+60x400"))
     ]
     asked = {
-        "eval_time": f"{int(60 * (1 + hours))}m",
+        "eval_time": f"{60 + clock.minutes + more}m",
         "alertname": alert.name,
         "exp_alerts": [fired] if fires else [],
     }
     promtool(tmp_path, [{"interval": "1m", "input_series": given, "alert_rule_test": [asked]}])
+
+
+def _words(labels: dict[str, str]) -> str:
+    return ",".join(f'{name}="{value}"' for name, value in labels.items())
 
 
 @pytest.mark.machine

@@ -35,7 +35,9 @@ LUSTRE_METRICS = frozenset(
 """Metrics of vas-jobstats, or of a site's own exporter of Lustre's jobstats: label `jobid`."""
 JOBSTATS_METRICS = frozenset({"vas_jobstats_last_read_seconds", "vas_jobstats_left_out"})
 """Metrics of vas-jobstats alone, about its own work."""
-JANITOR_METRICS = frozenset({"vas_janitor_last_end_seconds", "vas_janitor_directories"})
+JANITOR_METRICS = frozenset(
+    {"vas_janitor_last_end_seconds", "vas_janitor_directories", "vas_janitor_failed"}
+)
 """Metrics of the janitor's file, where the site's node exporter reads it."""
 RUNBOOKS = "docs"
 """Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
@@ -170,6 +172,19 @@ ALERTS = (
         "time() - vas_janitor_last_end_seconds > 3 * 3600",
         "{{ $labels.instance }}: the janitor of {{ $labels.staging }} has not come to its end for "
         "three hours, so what ended jobs left stays: systemctl status 'vas-shuffle-gc@*' there",
+        lasting="0m",
+    ),
+    Alert(
+        "VasJanitorFails",
+        "vas_janitor_failed > 0",
+        "{{ $labels.instance }}: the janitor could not move or delete directories of ended jobs in "
+        "{{ $labels.staging }}: journalctl -u 'vas-shuffle-gc@*' there",
+    ),
+    Alert(
+        "VasJobstatsStalled",
+        "time() - vas_jobstats_last_read_seconds > 600",
+        "{{ $labels.instance }}: the servers' lists of jobs have not been read for ten minutes, so "
+        "the panels of applications show old counts: systemctl status vas-jobstats there",
         lasting="0m",
     ),
     Alert(
