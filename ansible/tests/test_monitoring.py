@@ -94,6 +94,7 @@ def test_every_alert_has_its_runbook() -> None:
     sections = anchors(Path(__file__).parents[2] / "docs/runbook.md")
     for text in (
         monitoring_files(SITE)["rules.yml"],
+        monitoring_files(SITE, "https://s/d/runbook.html")["rules.yml"],
         monitoring_files(SITE, "https://s/d/")["rules.yml"],
     ):
         (group,) = yaml.safe_load(text)["groups"]

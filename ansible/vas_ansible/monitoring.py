@@ -40,7 +40,8 @@ JANITOR_METRICS = frozenset(
 )
 """Metrics of the janitor's file, where the site's node exporter reads it."""
 RUNBOOKS = "docs"
-"""Where the page runbook.md is, for the links of alerts: a URL, or a directory of the project."""
+"""Where the runbook is, for the links of alerts: the URL of a directory that has runbook.md, or of
+the page itself (`.../runbook.html`). This default names a directory of the project, not a URL."""
 _DIRECTORY = "/etc/prometheus/vas"
 _FOR = "5m"
 
@@ -200,7 +201,7 @@ ALERTS = (
 def monitoring_files(cluster: Cluster, runbooks: str = RUNBOOKS) -> dict[str, str]:
     """Returns file name -> text: targets and rules for Prometheus, a dashboard for Grafana.
 
-    `runbooks` is where the links of alerts find runbook.md. `scrape.yml` is the part of
+    `runbooks` is where the links of alerts find the runbook, as RUNBOOKS says. `scrape.yml` is the part of
     prometheus.yml that includes targets and rules.
     """
     return {
@@ -244,6 +245,7 @@ def _job(
 
 def rules(runbooks: str = RUNBOOKS) -> dict[str, object]:
     """Returns the alert rules in Prometheus' format, each with a link to its runbook."""
+    page = runbooks if runbooks.endswith((".html", ".md")) else f"{runbooks.rstrip('/')}/runbook.md"
     found = [
         {
             "alert": alert.name,
@@ -252,7 +254,7 @@ def rules(runbooks: str = RUNBOOKS) -> dict[str, object]:
             "labels": {"severity": alert.severity},
             "annotations": {
                 "summary": alert.summary,
-                "runbook_url": f"{runbooks.rstrip('/')}/runbook.md#{alert.name.lower()}",
+                "runbook_url": f"{page}#{alert.name.lower()}",
             },
         }
         for alert in ALERTS
