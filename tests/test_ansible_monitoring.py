@@ -51,6 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         install = ("apt-get", "-q", "-y", "--no-install-recommends", "install")
         server.run(*install, "prometheus-node-exporter")
         _serve_targets(server)
+        made.hosts["rm1"].run("install", "-d", _TEXTFILES)
         yield made
 
 
@@ -72,6 +73,7 @@ def test_metrics_are_there_and_go_again(site: Site, archives: Variables) -> None
         found = site.hosts["rm1"].run("ls", "/etc/prometheus/vas", "/srv").stdout.split()
         assert {"rules.yml", "scrape.yml", "targets.json", "vas.json"} <= set(found)
         _io_by_application_is_published(site)
+        _the_janitors_file_is_linked(site)
     assert "lustre_job" not in _exported(site), "old counts are not taken for new ones"
 
 
@@ -83,6 +85,15 @@ def _daemons_answer_at_the_fabric(site: Site) -> None:
         60.0,
         "the metrics of oss1's vas-routed, asked by its guest",
     )
+
+
+def _the_janitors_file_is_linked(site: Site) -> None:
+    """Its name is the janitor's unit's; the unit itself is the role hadoop's, which is not here."""
+    manager = site.hosts["rm1"]
+    staging = f"{site.cluster.lustre.mount}/yarn/staging"
+    name = manager.run("systemd-escape", "--path", staging).stdout.strip()
+    found = manager.run("readlink", f"{_TEXTFILES}/{name}.prom").stdout.strip()
+    assert found == f"/run/vas-janitor/{name}.prom"
 
 
 def _io_by_application_is_published(site: Site) -> None:

@@ -201,8 +201,8 @@ ALERTS = (
 def monitoring_files(cluster: Cluster, runbooks: str = RUNBOOKS) -> dict[str, str]:
     """Returns file name -> text: targets and rules for Prometheus, a dashboard for Grafana.
 
-    `runbooks` is where the links of alerts find the runbook, as RUNBOOKS says. `scrape.yml` is the part of
-    prometheus.yml that includes targets and rules.
+    `runbooks` is where the links of alerts find the runbook, as RUNBOOKS says. `scrape.yml` is the
+    part of prometheus.yml that includes targets and rules.
     """
     return {
         "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
