@@ -13,10 +13,13 @@ import pytest
 from vas_accept.checks.java import compare_layouts
 from vas_accept.checks.jobs import judge_locality, leftovers
 from vas_accept.checks.layouts import differences
+from vas_accept.checks.locks import mounted
 from vas_accept.outcome import Deviation, NotApplicable
 from vas_accept.place import AcceptancePlace
 from vas_accept.statistics import reads_by_ost, requests_sent
+from vas_cluster import Flock
 from vas_core.process import Completed
+from vas_core.root import Root
 
 OSC = """\
 osc.testfs-OST0000-osc-ff35e01fe8bb4000.stats=
@@ -116,3 +119,11 @@ def test_what_a_job_leaves_in_its_staging_directory_is_found(tmp_path: Path) -> 
     staging = tmp_path / "yarn/staging"
     assert leftovers(staging, "application_1_0007") == [str(left)]
     assert leftovers(staging, "application_1_0008") == []
+
+
+def test_a_mount_without_a_word_is_an_older_client_without_locks(tmp_path: Path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    line = "192.0.2.1@tcp:/scratch /lustre lustre rw,lazystatfs 0 0\n"
+    (tmp_path / "proc/self/mounts").write_text(line)
+    place = AcceptancePlace(directory=tmp_path, root=Root(tmp_path))
+    assert [mount.mode for mount in mounted(place)] == [Flock.NOFLOCK]

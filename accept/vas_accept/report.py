@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from vas_accept.checks.locks import lustre_mounts
+from vas_accept.checks.locks import mounted
 from vas_accept.outcome import AcceptanceResult, AcceptanceStatus
 from vas_accept.place import AcceptancePlace
 from vas_core.checklist import ChecklistPage, ChecklistRow, Tone
@@ -50,7 +50,7 @@ class AcceptanceFacts:
     @classmethod
     def of(cls, place: AcceptancePlace) -> AcceptanceFacts:
         """Reads mount, OSTs, Lustre's version, kernel and lock mode from the client."""
-        modes = [m.mode.value for m in lustre_mounts(place) if m.point == place.mount]
+        modes = [m.mode.value for m in mounted(place) if m.point == place.mount]
         return cls(
             time=datetime.now(UTC).isoformat(timespec="seconds"),
             mount=str(place.mount),

@@ -123,6 +123,9 @@ def test_the_mount_has_the_lock_mode_of_the_map(tmp_path: Path) -> None:
     mounts.write_text(f"10.0.0.1@tcp:/lab {mount} lustre rw,localflock 0 0\n")
     with pytest.raises(BadInput, match="is mounted with localflock; the map says flock"):
         check_lock_mode(Root(tmp_path), cluster)
+    mounts.write_text(f"10.0.0.1@tcp:/lab {mount} lustre rw,lazystatfs 0 0\n")
+    with pytest.raises(BadInput, match="is mounted with noflock; the map says flock"):
+        check_lock_mode(Root(tmp_path), cluster)
 
 
 def test_another_configuration_of_the_site_is_another_experiment(

@@ -6,13 +6,13 @@ import errno
 import fcntl
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vas_accept.outcome import AcceptanceCheck, Deviation, NotApplicable
 from vas_accept.place import AcceptancePlace
 from vas_cluster.model import Flock
+from vas_cluster.mounts import LustreMount, lustre_mounts
 
 _TRY = (
     "import errno, fcntl, os, sys\n"
@@ -22,15 +22,6 @@ _TRY = (
     "else: print('granted')\n"
 )
 _GRANTED = "granted"
-
-
-@dataclass(frozen=True)
-class LustreMount:
-    """A mounted Lustre client, from a line of /proc/self/mounts."""
-
-    source: str
-    point: Path
-    mode: Flock
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ EXPECTED = {
 
 
 def _locks(place: AcceptancePlace) -> str:
-    mounts = list(lustre_mounts(place))
+    mounts = mounted(place)
     here = next((mount for mount in mounts if mount.point == place.mount), None)
     if here is None:
         raise NotApplicable(f"/proc/self/mounts has no Lustre at {place.mount}")
@@ -74,15 +65,9 @@ def _locks(place: AcceptancePlace) -> str:
     return "; ".join([*told, _second(place, here, mounts, path)])
 
 
-def lustre_mounts(place: AcceptancePlace) -> Iterator[LustreMount]:
-    """Yields this machine's mounts of Lustre clients, not those of its servers' disks."""
-    for line in (place.root.read("proc/self/mounts") or "").splitlines():
-        source, point, kind, options = line.split()[:4]
-        words = options.split(",")
-        if kind == "lustre" and not any(word.startswith("svname=") for word in words):
-            # Without a word locks are the client's default since 2.13, which is flock.
-            modes = [mode for mode in Flock if mode.value in words] or [Flock.FLOCK]
-            yield LustreMount(source, Path(point.encode().decode("unicode_escape")), modes[0])
+def mounted(place: AcceptancePlace) -> list[LustreMount]:
+    """Returns this machine's mounts of Lustre clients."""
+    return list(lustre_mounts(place.root.read("proc/self/mounts") or ""))
 
 
 def _answers(place: AcceptancePlace, path: Path, from_elsewhere: Path) -> LockAnswers:

@@ -9,7 +9,7 @@ from typing import Literal, cast, get_args
 import click
 
 from vas_cluster import Cluster
-from vas_cluster.model import Flock
+from vas_cluster.mounts import lustre_mounts
 from vas_core.errors import BadInput
 from vas_core.options import shared
 from vas_core.root import Root
@@ -54,14 +54,11 @@ def check_mount(root: Root, cluster: Cluster) -> None:
 def check_lock_mode(root: Root, cluster: Cluster) -> None:
     """Raises BadInput where this machine has Lustre mounted in another lock mode than the map's."""
     wanted = cluster.lustre.flock
-    for line in (root.read("proc/mounts") or "").splitlines():
-        _, point, kind, options = line.split()[:4]
-        if (point, kind) != (cluster.lustre.mount, "lustre"):
-            continue
-        modes = [mode for mode in Flock if mode.value in options.split(",")]
-        if modes and modes[0] is not wanted:
+    for mount in lustre_mounts(root.read("proc/mounts") or ""):
+        if str(mount.point) == cluster.lustre.mount and mount.mode is not wanted:
             hint = f"the map says {wanted.value}: mount it so, or change the map"
-            raise BadInput(f"is mounted with {modes[0].value}", where=point, hint=hint)
+            what = f"is mounted with {mount.mode.value}"
+            raise BadInput(what, where=str(mount.point), hint=hint)
 
 
 _OPTIONS = (

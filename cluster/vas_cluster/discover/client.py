@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from vas_cluster.mounts import lustre_mounts
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
@@ -46,29 +46,22 @@ def read_client(root: Root, mount: str | None = None) -> SeenClient:
     `failover_nids` stay empty if this user may not read them. Raises BadInput if Lustre is not
     mounted there, or if several mounts fit; OSError if a file of the client cannot be read.
     """
-    mounted = [m for m in _mounted(root) if mount in (None, m[1])]
+    found = lustre_mounts(root.read("proc/mounts") or "")
+    mounted = [m for m in found if mount in (None, str(m.point))]
     if len(mounted) != 1:
-        points = ", ".join(m[1] for m in mounted) or "none"
+        points = ", ".join(str(m.point) for m in mounted) or "none"
         hint = "name the mount point: --mount DIR" if mounted else "mount Lustre on this machine"
         raise BadInput(f"mounts of Lustre: {points}", where=mount, hint=hint)
-    device, point, options = mounted[0]
-    nids, _, name = device.rpartition(":/")
-    flock = next((o for o in ("flock", "localflock") if o in options.split(",")), "noflock")
+    (here,) = mounted
+    nids, _, name = here.source.rpartition(":/")
     fsname = name.partition("/")[0]
     return SeenClient(
         fsname=fsname,
-        mount=point,
+        mount=str(here.point),
         mgs_nids=tuple(_MGS_NID.findall(nids)),
-        flock=flock,
+        flock=here.mode.value,
         servers=tuple(_servers(root, fsname)),
     )
-
-
-def _mounted(root: Root) -> Iterator[tuple[str, str, str]]:
-    for line in (root.read("proc/mounts") or "").splitlines():
-        words = line.split()
-        if len(words) >= 4 and words[2] == "lustre":
-            yield words[0], words[1], words[3]
 
 
 def _servers(root: Root, fsname: str) -> list[SeenServer]:
