@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from vas_cluster import parse_cluster
-from vas_cluster.discover.client import SeenClient, read_client
+from vas_cluster.discover.client import SeenClient, read_client, with_own_nids
+from vas_cluster.discover.command import _asked
 from vas_cluster.discover.draft import draft
 from vas_cluster.discover.server import Ask, SeenMachine, ask_server, interface_of
 from vas_core.cli import run_command
@@ -162,3 +163,33 @@ def test_the_command_refuses_what_it_would_overwrite(
 )
 def test_what_is_no_interface_of_the_kernel_is_none(text: str) -> None:
     assert interface_of(text, "192.0.2.1") is None
+
+
+def client_on_a_server(root: Path) -> SeenClient:
+    """A client on the first of the two servers, as Lustre names it there."""
+    client(root)
+    for index in (0, 2):
+        name = f"scratch-OST{index:04x}-osc-ff1a6a7c42f21000"
+        (root / OSC / name / "ost_conn_uuid").write_text("0@lo\n")
+    return read_client(Root(root))
+
+
+def test_a_client_on_a_server_is_drafted_with_the_servers_nid(tmp_path: Path) -> None:
+    seen = with_own_nids(
+        client_on_a_server(tmp_path), ["0@lo", "198.51.100.1@o2ib", "192.0.2.11@tcp"]
+    )
+    assert [(s.nid, s.osts, s.failover_nids) for s in seen.servers] == [
+        ("192.0.2.11@tcp", [0, 2], ["192.0.2.12@tcp"]),
+        ("192.0.2.12@tcp", [1], ["192.0.2.11@tcp"]),
+    ]
+
+
+def test_an_unknown_nid_of_this_machine_is_to_be_filled_in(tmp_path: Path) -> None:
+    seen = with_own_nids(client_on_a_server(tmp_path), [])
+    # A unit test may start no program: this server is not asked.
+    machine = _asked(seen.servers[0], "ssh root@{node}", "scratch")
+    text = draft(seen, [(seen.servers[0], machine), (seen.servers[1], SeenMachine())])
+    assert "0@lo" not in text and "address: 0" not in text
+    assert "# Not seen: it is this machine, whose address is not known" in text
+    rest = [line.split()[3] for line in text.splitlines() if "FILL IN" in line]
+    assert rest[:3] == ["address:", "nids:", "name:"]

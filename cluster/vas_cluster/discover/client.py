@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from vas_cluster.mounts import lustre_mounts
 from vas_core.errors import BadInput
@@ -14,6 +15,8 @@ _IMPORTS = ("sys/kernel/debug/lustre/osc", "proc/fs/lustre/osc", "sys/fs/lustre/
 _FAILOVER = re.compile(r"failover_nids:\s*\[([^\]]*)\]")
 # A failover pair's NIDs are separated by `:`, those of one server by `,`; IPv6 has `:` too.
 _MGS_NID = re.compile(r"(?:^|[:,])(.+?@\w+)(?=[:,]|$)")
+# What a client on a storage server is told of the OSTs of its own machine.
+LOOPBACK = "0@lo"
 _MDT_INSTANCE = re.compile(r"MDT[0-9a-f]{4}")
 
 
@@ -62,6 +65,24 @@ def read_client(root: Root, mount: str | None = None) -> SeenClient:
         flock=here.mode.value,
         servers=tuple(_servers(root, fsname)),
     )
+
+
+def with_own_nids(client: SeenClient, own: Sequence[str]) -> SeenClient:
+    """Returns the client with `0@lo` replaced by this machine's NID.
+
+    `own` are the NIDs of `lctl list_nids`; of several the one is taken that a failover partner
+    names, else the first. Without any, `0@lo` stays.
+    """
+    named = [nid for server in client.servers for nid in server.failover_nids]
+    nids = [nid for nid in own if nid != LOOPBACK]
+    nid = next((each for each in nids if each in named), nids[0] if nids else LOOPBACK)
+    servers = [
+        replace(server, nid=nid, failover_nids=[n for n in server.failover_nids if n not in nids])
+        if server.nid == LOOPBACK
+        else server
+        for server in client.servers
+    ]
+    return replace(client, servers=tuple(servers))
 
 
 def _servers(root: Root, fsname: str) -> list[SeenServer]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from vas_cluster.discover.client import SeenServer, read_client
+from vas_cluster.discover.client import LOOPBACK, SeenClient, SeenServer, read_client, with_own_nids
 from vas_cluster.discover.draft import draft
 from vas_cluster.discover.server import Ask, SeenMachine, ask_server
 from vas_cluster.loading import parse_cluster
 from vas_core.cli import note
-from vas_core.errors import BadInput, ExitStatus
+from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.files import write_atomically
 from vas_core.problems import DocumentProblems
 from vas_core.process import run
@@ -53,7 +53,7 @@ def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
         raise BadInput(f"{reach!r} has no {_NODE}", where="--reach", hint="'ssh root@{node}'")
     if out and out.exists():
         raise BadInput("is there already", where=str(out), hint="name another file")
-    client = read_client(Root(), mount)
+    client = _resolved(read_client(Root(), mount))
     if not client.servers:
         raise BadInput("the client knows no OST", where=client.mount, hint="is it connected?")
     machines = [(each, _asked(each, reach, client.fsname)) for each in client.servers]
@@ -67,10 +67,24 @@ def discover(mount: str | None, reach: str | None, out: Path | None) -> int:
     return _check(text, out)
 
 
+def _resolved(client: SeenClient) -> SeenClient:
+    """Asks this machine for its own NIDs if it serves OSTs itself."""
+    if all(server.nid != LOOPBACK for server in client.servers):
+        return client
+    try:
+        own = run(["lctl", "list_nids"], timeout_seconds=_ANSWER_SECONDS).stdout.split()
+    except VasError as wrong:
+        note(f"this machine serves OSTs, and its NID is not known: {wrong}")
+        own = []
+    return with_own_nids(client, own)
+
+
 def _asked(server: SeenServer, reach: str | None, fsname: str) -> SeenMachine:
     address = server.nid.partition("@")[0]
     if reach is None:
         return SeenMachine(unseen=("servers were not asked: give --reach",))
+    if server.nid == LOOPBACK:
+        return SeenMachine(unseen=("it is this machine, whose address is not known",))
     return ask_server(_ask(reach, address), address, fsname)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from vas_cluster.discover.client import SeenClient, SeenServer
+from vas_cluster.discover.client import LOOPBACK, SeenClient, SeenServer
 from vas_cluster.discover.server import SeenMachine
 from vas_core.shown import shown
 from vas_core.sizes import format_size
@@ -40,18 +40,16 @@ def _lustre(client: SeenClient) -> Iterator[str]:
 
 
 def _host(server: SeenServer, machine: SeenMachine, names: dict[str, str | None]) -> Iterator[str]:
-    address = server.nid.partition("@")[0]
     yield f"  # The server of OST {', '.join(map(str, sorted(server.osts)))}."
     for reason in machine.unseen:
         yield f"  # Not seen: {reason}"
-    yield f"  - address: {_word(address)}"
+    yield f"  - osts: {_list(sorted(server.osts))}"
+    yield from _address(server)
     yield (
         f"    name: {_word(machine.name)}"
         if machine.name
         else "    # FILL IN name: what `hostname -f` prints there"
     )
-    yield f"    nids: {_list([server.nid])}  # add its other NIDs, if it has any"
-    yield f"    osts: {_list(sorted(server.osts))}"
     yield from _partner(server, names)
     yield from _nics(machine)
     if machine.devices:
@@ -59,6 +57,15 @@ def _host(server: SeenServer, machine: SeenMachine, names: dict[str, str | None]
     else:
         yield "    # FILL IN storage_devices: [DEVICE, ...]: what its OSTs are on"
     yield from _guest(machine)
+
+
+def _address(server: SeenServer) -> Iterator[str]:
+    if server.nid == LOOPBACK:
+        yield "    # FILL IN address: this machine's on the data fabric"
+        yield "    # FILL IN nids: [NID, ...]: what `lctl list_nids` prints on this machine"
+    else:
+        yield f"    address: {_word(server.nid.partition('@')[0])}"
+        yield f"    nids: {_list([server.nid])}  # add its other NIDs, if it has any"
 
 
 def _partner(server: SeenServer, names: dict[str, str | None]) -> Iterator[str]:
