@@ -52,7 +52,7 @@ class Told(AcceptancePlace):
     def instance(self) -> str:
         return "*"
 
-    def run(self, argv: Any, *, check: bool = True) -> Completed:
+    def run(self, argv: Any, *, check: bool = True, seconds: float | None = None) -> Completed:
         words = tuple(map(str, argv))
         if words[:2] == ("lfs", "osts"):
             return Completed(words, 0, "OBDS:\n0: testfs-OST0000_UUID ACTIVE\n", "")

@@ -100,14 +100,15 @@ def accept(
 
     MOUNT is the mount point or a directory below it. The checks write at most 1 GiB into a new
     directory there, which is removed at the end, and take less than 15 minutes. Status 3 if a check
-    failed.
+    failed or was not finished by then.
 
     \b
     Examples: vas accept /lustre --cluster /etc/vas/cluster.yaml --as ann --report accept.html
               vas accept /lustre/home/ann --only layout --json
               vas accept /lustre --cluster cluster.yaml --only failover --failover
     \f
-    Raises BadInput if nothing can be checked, FoundDifferent if a check failed.
+    Raises BadInput if nothing can be checked, FoundDifferent if a check failed or was not
+    finished.
     """
     checks, other = chosen(only), OrdinaryUser.named(user) if user else None
     _refuse_unfit(directory)
@@ -178,7 +179,8 @@ def _tell(report: AcceptanceReport, page: Path | None, as_json: bool) -> None:
         print_table(("STATUS", "CHECK", "AS", "SECONDS"), rows)
         counts = ", ".join(f"{number} {status}" for status, number in report.counts().items())
         click.echo(f"\n{report.facts.fsname}: {counts}")
-    if report.failed:
-        names = ", ".join(dict.fromkeys(result.check for result in report.failed))
+    if complaint := report.complaint():
         hint = "--report FILE.html says what each means, and what to do"
-        raise FoundDifferent(f"failed: {names}", where=report.facts.mount, hint=hint)
+        if not report.failed:
+            hint = "make these alone, by --only NAME"
+        raise FoundDifferent(complaint, where=report.facts.mount, hint=hint)

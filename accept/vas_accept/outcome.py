@@ -12,15 +12,27 @@ if TYPE_CHECKING:
 
 
 class AcceptanceStatus(StrEnum):
-    """Outcome of a check. NOT_APPLICABLE: the check could not be made here, and says why."""
+    """Outcome of a check.
+
+    NOT_APPLICABLE: the check could not be made here, and says why. NOT_FINISHED: the time for all
+    checks was over before it had ended, or begun.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
     NOT_APPLICABLE = "not applicable"
+    NOT_FINISHED = "not finished"
 
 
 class NotApplicable(Exception):
     """A check cannot be made on this mount, by this user or with these options; says why."""
+
+
+class OutOfTime(Exception):
+    """The time for all checks is over: a check could not begin, or not end."""
+
+    def __init__(self) -> None:
+        super().__init__("the time for all checks was over")
 
 
 class Deviation(Exception):
@@ -37,7 +49,8 @@ class Deviation(Exception):
 
 @dataclass(frozen=True)
 class AcceptanceCheck:
-    """A check. `run` returns a sentence on what it saw, or raises NotApplicable or Deviation.
+    """A check. `run` returns a sentence on what it saw, or raises NotApplicable, OutOfTime or
+    Deviation.
 
     `meaning` is what a failure means for the site, `fix` what to do about it.
     """
@@ -51,8 +64,8 @@ class AcceptanceCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceResult:
-    """The outcome of one check, made as `user`. `seen` is what the check saw, or why it is not
-    applicable; `seconds` is how long it took."""
+    """The outcome of one check, made as `user`. `seen` is what the check saw, or why it was not
+    made; `seconds` is how long it took."""
 
     check: str
     title: str

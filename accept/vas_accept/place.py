@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from vas_accept.outcome import NotApplicable
+from vas_accept.outcome import NotApplicable, OutOfTime
 from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
-from vas_core.process import Completed, run
+from vas_core.process import CommandFailed, Completed, run
 from vas_core.root import Root
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
@@ -22,6 +22,8 @@ from vas_layout.store import LayoutReader
 _OST = re.compile(r"(\d+): (\S+)-OST[0-9a-f]{4}_UUID ACTIVE")
 # What one program may take, and all of them together.
 _MOST_SECONDS = 300.0
+# The status of a program that was stopped at its time-out.
+_STOPPED = -1
 # Not those of a MDT on the same machine.
 ANY_INSTANCE = "[!M]*"
 
@@ -59,22 +61,29 @@ class AcceptancePlace:
         return made
 
     def seconds_left(self) -> float:
-        """Returns how long a program may run now, in seconds. Raises NotApplicable if no time is
+        """Returns how long a program may run now, in seconds. Raises OutOfTime if no time is
         left."""
         left = self.deadline - time.monotonic()
-        if left < 1:
-            raise NotApplicable("the time for all checks is over")
+        if left <= 0:
+            raise OutOfTime
         return min(left, _MOST_SECONDS)
 
-    def run(self, argv: Sequence[str | Path], *, check: bool = True) -> Completed:
-        """Runs a program and returns its output.
+    def run(
+        self, argv: Sequence[str | Path], *, check: bool = True, seconds: float | None = None
+    ) -> Completed:
+        """Runs a program and returns its output. It ends by the deadline, or after `seconds`.
 
-        Raises NotApplicable if it is not installed or no time is left, VasError if it fails.
+        Raises NotApplicable if it is not installed, OutOfTime if no time is left or it was stopped
+        at the deadline, VasError if it fails.
         """
         try:
-            return run(argv, check=check, timeout_seconds=self.seconds_left())
+            return run(argv, check=check, timeout_seconds=seconds or self.seconds_left())
         except NotHere as missing:
             raise NotApplicable(f"{missing.what}") from missing
+        except CommandFailed as failed:
+            if failed.completed.status == _STOPPED:
+                self.seconds_left()
+            raise
 
     def vas(self, *words: str | Path, check: bool = True) -> Completed:
         """Runs a command of VAS, as a user of this mount does. Raises as `run` does."""
@@ -82,7 +91,8 @@ class AcceptancePlace:
 
     @cached_property
     def _osts(self) -> tuple[str, tuple[int, ...]]:
-        said = self.run([self.lfs.program, "osts", self.directory]).stdout
+        # The report needs the name also when the time is over.
+        said = self.run([self.lfs.program, "osts", self.directory], seconds=_MOST_SECONDS).stdout
         found = [_OST.match(line) for line in said.splitlines()]
         known = [match for match in found if match]
         if not known:

@@ -19,6 +19,8 @@ _TONES: dict[AcceptanceStatus, Tone] = {
     AcceptanceStatus.PASSED: "good",
     AcceptanceStatus.FAILED: "bad",
     AcceptanceStatus.NOT_APPLICABLE: "open",
+    # It comes first, with what failed: nothing is accepted without it.
+    AcceptanceStatus.NOT_FINISHED: "bad",
 }
 
 
@@ -75,6 +77,28 @@ class AcceptanceReport:
         """The results of checks that failed."""
         return [it for it in self.results if it.status is AcceptanceStatus.FAILED]
 
+    @property
+    def unfinished(self) -> list[AcceptanceResult]:
+        """The results of checks that the time was not enough for."""
+        return [it for it in self.results if it.status is AcceptanceStatus.NOT_FINISHED]
+
+    @property
+    def verdict(self) -> str:
+        """The report's heading: `checks failed`, `not finished` or `accepted`."""
+        if self.failed:
+            return "checks failed"
+        return "not finished" if self.unfinished else "accepted"
+
+    def complaint(self) -> str | None:
+        """Returns the names of the checks that failed and were not finished, None without any."""
+        kinds = (("failed", self.failed), ("not finished", self.unfinished))
+        told = [
+            f"{kind}: {', '.join(dict.fromkeys(result.check for result in results))}"
+            for kind, results in kinds
+            if results
+        ]
+        return "; ".join(told) or None
+
     def counts(self) -> dict[str, int]:
         """Returns the number of results of each status."""
         found = Counter(result.status for result in self.results)
@@ -84,7 +108,7 @@ class AcceptanceReport:
         """Returns `{"facts", "ok", "counts", "checks"}`, as `vas accept --json` prints it."""
         return {
             "facts": asdict(self.facts),
-            "ok": not self.failed,
+            "ok": self.complaint() is None,
             "counts": self.counts(),
             "checks": [result.as_json() for result in self.results],
         }
@@ -94,7 +118,7 @@ class AcceptanceReport:
         facts = {_LABELS[name]: str(value) for name, value in asdict(self.facts).items() if value}
         page = ChecklistPage(
             title=f"VAS: acceptance of {self.facts.fsname}",
-            heading=f"{self.facts.fsname}: {'checks failed' if self.failed else 'accepted'}",
+            heading=f"{self.facts.fsname}: {self.verdict}",
             about=facts.pop(_LABELS["time"]),
             counts=tuple(self.counts().items()),
             columns=("check", "as"),

@@ -20,6 +20,7 @@ from vas_accept.outcome import (
     AcceptanceStatus,
     Deviation,
     NotApplicable,
+    OutOfTime,
 )
 from vas_accept.place import AcceptancePlace
 from vas_core.errors import VasError
@@ -86,6 +87,8 @@ def run_check(check: AcceptanceCheck, place: AcceptancePlace) -> AcceptanceResul
         result = replace(result, seen=check.run(place))
     except NotApplicable as why:
         result = replace(result, status=AcceptanceStatus.NOT_APPLICABLE, seen=str(why))
+    except OutOfTime as late:
+        result = replace(result, status=AcceptanceStatus.NOT_FINISHED, seen=str(late))
     except Deviation as found:
         result = replace(
             failed,

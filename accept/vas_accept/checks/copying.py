@@ -40,7 +40,7 @@ def _resume(place: AcceptancePlace) -> str:
         for number in range(_TRIES):
             final = directory / f"copy-{number}"
             begin = ("layout", "put", *_SPLIT, "--osts", str(len(place.osts)), "--parallel", "1")
-            if not _kill_halfway([*VAS, *begin, str(source), str(final)], directory):
+            if not _kill_halfway(place, [*VAS, *begin, str(source), str(final)], directory):
                 continue
             if final.exists():
                 raise Deviation("no final name before the copy is whole", f"{final.name} is there")
@@ -49,11 +49,12 @@ def _resume(place: AcceptancePlace) -> str:
     raise NotApplicable(f"{_STRIPES} stripes were copied before the put could be killed")
 
 
-def _kill_halfway(argv: list[str], directory: Path) -> bool:
+def _kill_halfway(place: AcceptancePlace, argv: list[str], directory: Path) -> bool:
     """Kills a put once a stripe is in its journal; False if it ended before."""
     put = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while put.poll() is None:
+            place.seconds_left()
             for journal in directory.glob(PUT_JOURNAL.of(key="*")):
                 if _has_stripe(journal):
                     os.kill(put.pid, signal.SIGKILL)

@@ -82,6 +82,7 @@ def _moved(place: AcceptancePlace, before: dict[int, str], files: dict[int, Path
             # An idle import learns of nothing; a look wakes it.
             files[ost].stat()
         time.sleep(_POLL_SECONDS)
+    place.seconds_left()
     raise NotApplicable("no OST was failed over in the time given")
 
 
