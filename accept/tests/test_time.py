@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from vas_accept import other_user
+from vas_accept.commands import made_once
+from vas_accept.other_user import OrdinaryUser
 from vas_accept.outcome import AcceptanceCheck, AcceptanceStatus, NotApplicable
-from vas_accept.place import AcceptancePlace
+from vas_accept.place import AcceptanceOptions, AcceptancePlace
 from vas_accept.report import AcceptanceFacts, AcceptanceReport
 from vas_accept.run import run_check, run_checks
+from vas_core.process import CommandFailed, Completed
 
 FACTS = AcceptanceFacts(
     time="2026-01-01", mount="/lustre", fsname="lab", osts=4, lustre=None, kernel="6.12", mode=None,
@@ -71,3 +76,31 @@ def test_a_program_that_the_deadline_stops_does_not_fail_its_check(tmp_path: Pat
     endless = [sys.executable, "-c", "import signal; signal.pause()"]
     result = run_check(check("slow", lambda it: it.run(endless).stdout), place)
     assert result.status is AcceptanceStatus.NOT_FINISHED
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_another_users_process_knows_the_time_that_is_left(
+    hangs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, object] = {}
+
+    def run(argv: list[str], *, timeout_seconds: float, **_more: object) -> Completed:
+        asked.update(argv=list(argv[-2:]), timeout=timeout_seconds)
+        if hangs:
+            raise CommandFailed(Completed(tuple(argv), -1, "", ""), "no end")
+        return Completed(tuple(argv), 3, '{"checks": []}', "")
+
+    monkeypatch.setattr(other_user, "run", run)
+    user = OrdinaryUser("ann", os.getuid(), os.getgid(), "/")
+    results = user.results(tmp_path, (), 12.0)
+    assert asked["argv"] == ["--seconds", "12.0"] and asked["timeout"] > 12  # type: ignore[operator]
+    statuses = [(each.check, each.status) for each in results]
+    assert statuses == ([("as-user", AcceptanceStatus.NOT_FINISHED)] if hangs else [])
+
+
+def test_a_failover_is_made_once(tmp_path: Path) -> None:
+    place = AcceptancePlace(directory=tmp_path)
+    results = [run_check(check("failover", left_out), place), run_check(check("two"), place)]
+    told = made_once(results, AcceptanceOptions(failover=True))
+    assert [each.seen for each in told] == ["made once, as root", "all is well"]
+    assert made_once(results, AcceptanceOptions()) == results

@@ -6,14 +6,16 @@ import json
 import os
 import pwd
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vas_accept.outcome import AcceptanceResult, AcceptanceStatus
 from vas_accept.place import VAS
 from vas_core.errors import BadInput, ExitStatus, VasError
-from vas_core.process import run
+from vas_core.process import CommandFailed, run
 
+# What the user's process may take beyond its deadline, to end and to report.
+_END_SECONDS = 60.0
 _ENDED = (ExitStatus.DONE, ExitStatus.DIFFERENT)
 
 
@@ -46,22 +48,29 @@ class OrdinaryUser:
     ) -> list[AcceptanceResult]:
         """Makes the checks as this user in `directory`, within `seconds`; returns the results.
 
-        If they could not be made, there is one failed result that says why.
+        The user's process knows the time, and reports what was not finished by then. If it does not
+        end, there is one result that is not finished; if the checks could not be made, a failed one
+        that says why.
         """
         try:
             return self._accept(directory, words, seconds)
+        except CommandFailed:
+            hung = f"the checks did not end in time: run `vas accept` as {self.name} alone"
+            return [self._result(AcceptanceStatus.NOT_FINISHED, hung)]
         except (VasError, OSError) as wrong:
-            failed = AcceptanceResult(
-                check="as-user",
-                title="Checks as an ordinary user",
-                user=self.name,
-                status=AcceptanceStatus.FAILED,
+            failed = replace(
+                self._result(AcceptanceStatus.FAILED, str(wrong)),
                 expected=f"{self.name} makes the checks too",
-                seen=str(wrong),
                 meaning="what a scientist may do here is not known",
                 fix="install VAS where everybody may read it, and name a user who may log in",
             )
             return [failed]
+
+    def _result(self, status: AcceptanceStatus, seen: str) -> AcceptanceResult:
+        title = "Checks as an ordinary user"
+        return AcceptanceResult(
+            check="as-user", title=title, user=self.name, status=status, seen=seen
+        )
 
     def _accept(
         self, directory: Path, words: Sequence[str], seconds: float
@@ -73,9 +82,10 @@ class OrdinaryUser:
         # The user passes by, and sees nothing else.
         directory.chmod(0o711)
         become = ("setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups", "--")
-        argv = (*become, *VAS, "accept", str(own), "--json", *words)
+        argv = (*become, *VAS, "accept", str(own), "--json", *words, "--seconds", f"{seconds:.1f}")
         env = {**os.environ, "HOME": self.home, "USER": self.name, "LOGNAME": self.name}
-        done = run(argv, check=False, env=env, cwd=Path("/"), timeout_seconds=seconds)
+        most = seconds + _END_SECONDS
+        done = run(argv, check=False, env=env, cwd=Path("/"), timeout_seconds=most)
         if done.status not in _ENDED:
             said = (done.stderr.strip().splitlines() or [f"status {done.status}"])[-1]
             raise VasError(said, where=self.name)
