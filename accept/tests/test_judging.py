@@ -10,16 +10,21 @@ from typing import Any
 
 import pytest
 
+from vas_accept.checks import space
 from vas_accept.checks.java import compare_layouts
 from vas_accept.checks.jobs import judge_locality, leftovers
 from vas_accept.checks.layouts import differences
 from vas_accept.checks.locks import mounted
+from vas_accept.commands import accept
 from vas_accept.outcome import Deviation, NotApplicable
 from vas_accept.place import AcceptancePlace
+from vas_accept.run import PREFIX
 from vas_accept.statistics import reads_by_ost, requests_sent
 from vas_cluster import Flock
 from vas_core.process import Completed
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
+from vas_core.sizes import format_size
 
 OSC = """\
 osc.testfs-OST0000-osc-ff35e01fe8bb4000.stats=
@@ -127,3 +132,11 @@ def test_a_mount_without_a_word_is_an_older_client_without_locks(tmp_path: Path)
     (tmp_path / "proc/self/mounts").write_text(line)
     place = AcceptancePlace(directory=tmp_path, root=Root(tmp_path))
     assert [mount.mode for mount in mounted(place)] == [Flock.NOFLOCK]
+
+
+def test_the_page_tells_every_place_that_is_written_to_and_the_most() -> None:
+    page = (REPOSITORY / "docs/accept.md").read_text()
+    told = page.partition("## What it does to your file system")[2].partition("\n## ")[0]
+    for word in (PREFIX, "--quota-dir", "--jobs", "$TMPDIR", format_size(space.MOST_BYTES)):
+        assert word in told
+    assert "1 GiB at most" not in told and "at most 1 GiB" not in str(accept.help)

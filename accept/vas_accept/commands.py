@@ -106,8 +106,8 @@ def accept(
 ) -> None:
     """Check what only a real Lustre can answer, on a mounted client.
 
-    MOUNT is the mount point or a directory below it. The checks write at most 1 GiB into a new
-    directory there, which is removed at the end, and take less than 15 minutes. Status 3 if a check
+    MOUNT is the mount point or a directory below it. The checks write into a new directory
+    there, which is removed at the end, and take less than 15 minutes. Status 3 if a check
     failed or was not finished by then.
 
     \b

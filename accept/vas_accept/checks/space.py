@@ -49,8 +49,8 @@ def _filled(
     wanted: int,
     words: tuple[str, ...],
 ) -> str:
-    """Fills until it is refused, puts a file there, makes room, and puts it again."""
-    ballast, source = directory / "ballast", directory.parent / f"{directory.name}-source"
+    """Fills until it is refused, and puts a file there, which must be refused in one line."""
+    ballast = directory / "ballast"
     name = errno.errorcode[wanted]
     # Where the source lies costs no room of what is full.
     with tempfile.TemporaryDirectory(prefix="vas-accept-") as elsewhere:
