@@ -111,6 +111,7 @@ def rows(local: int, remote: int, why: str) -> list[dict[str, Any]]:
 
 def test_locality_is_judged_by_bytes_and_told_with_reasons() -> None:
     assert judge_locality(rows(9, 1, "waited 3 s")).startswith("90% of the bytes were local")
+    assert "1 map remote: waited 3 s" in judge_locality(rows(9, 1, "waited 3 s"))
     with pytest.raises(Deviation) as found:
         judge_locality(rows(1, 1, "the plugin was off"))
     assert found.value.seen.startswith("50%: ") and "the plugin was off" in found.value.seen

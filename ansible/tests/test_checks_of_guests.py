@@ -65,7 +65,7 @@ def test_virtual_functions_of_guests_that_run_are_too_few_for_another_one() -> N
         facts = host(interfaces={"ens1f0": {**pf, "vfs": vfs}}, running=list(running), cpus=96)
         return [f.what for f in examine_machine(site, OSS, facts, {})]
 
-    assert found(1, GUEST) == ["ens1f0 has 1 virtual functions now, for 2 guests"]
+    assert found(1, GUEST) == ["ens1f0 has 1 virtual function now, for 2 guests"]
     assert found(1) == found(0, GUEST) == found(2, GUEST) == []
 
 

@@ -56,6 +56,10 @@ def test_a_split_that_no_stripe_has_is_refused_with_the_next_that_one_has(split:
     assert plan_stripes(GIB, aligned, 4).stripe_size == aligned
 
 
+def test_one_of_a_thing_is_told_as_one() -> None:
+    assert plan_stripes(MIB, MIB, 1).reasons[-1] == "1 split over 1 OST: 1 each"
+
+
 def test_a_plan_uses_no_more_osts_than_there_are_splits() -> None:
     assert plan_stripes(3 * 128 * MIB, 128 * MIB, 8).stripe_count == 3
     assert plan_stripes(0, 128 * MIB, 8).stripe_count == 1

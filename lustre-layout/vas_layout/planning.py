@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_core.errors import BadInput
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_layout.model import ALL_OSTS, MAX_STRIPES, STRIPE_ALIGNMENT, Layout
 from vas_layout.ownership import borders
@@ -69,11 +70,12 @@ def _reasons(split_size: int, splits: int, count: int, pool: str | None) -> list
     said = [f"stripe size = split size = {format_size(split_size)}: a map reads from one OST only"]
     of_pool = f" of pool {pool}" if pool else ""
     if count == ALL_OSTS:
-        said.append(f"{splits} splits over all OSTs{of_pool}")
+        said.append(f"{counted(splits, 'split')} over all OSTs{of_pool}")
     else:
         low, extra = divmod(splits, count)
         share = f"{low} to {low + 1}" if extra else str(low)
-        said.append(f"{splits} splits over {count} OSTs{of_pool}: {share} each")
+        places = f"{counted(splits, 'split')} over {counted(count, 'OST')}{of_pool}"
+        said.append(f"{places}: {share} each")
     return said
 
 

@@ -87,7 +87,7 @@ def print_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
         )
     else:
         size = format_size(planned.file_size)
-        note(f"{shown(done.destination)}: {size} in {planned.splits} stripes, verified")
+        note(f"{shown(done.destination)}: {size} in {counted(planned.splits, 'stripe')}, verified")
 
 
 def print_mismatches(

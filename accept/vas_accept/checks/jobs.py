@@ -11,6 +11,7 @@ from typing import Any
 from vas_accept.outcome import AcceptanceCheck, Deviation, NotApplicable
 from vas_accept.place import AcceptancePlace
 from vas_core.errors import NotHere
+from vas_core.shown import counted
 from vas_yarn.cds.class_path import ClassPath, hadoop_class_path
 from vas_yarn.site_files import configuration_directory, site_properties
 
@@ -52,7 +53,7 @@ def judge_locality(rows: list[dict[str, Any]]) -> str:
     size = sum(row["length"] or 0 for row in rows)
     local = sum(row["local_bytes"] or 0 for row in rows)
     reasons = Counter(f"{row['where']}: {row['why']}" for row in rows)
-    told = "; ".join(f"{count} maps {why}" for why, count in reasons.most_common(4))
+    told = "; ".join(f"{counted(count, 'map')} {why}" for why, count in reasons.most_common(4))
     if not size or local < LEAST_LOCAL * size:
         share = f"{local / size:.0%}" if size else "none"
         raise Deviation(f"{LEAST_LOCAL:.0%} of the bytes read locally", f"{share}: {told}")

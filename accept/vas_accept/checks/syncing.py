@@ -11,6 +11,7 @@ from statistics import median
 from vas_accept.outcome import AcceptanceCheck, Deviation
 from vas_accept.place import AcceptancePlace
 from vas_accept.statistics import requests_sent
+from vas_core.shown import counted
 from vas_layout.requests import stripes
 from vas_layout.store import create_with_layout
 
@@ -50,7 +51,7 @@ def _requests(place: AcceptancePlace) -> str:
     requests_sent(place)
     for count in sorted({1, min(len(place.osts), _MOST_STRIPES)}):
         sent = _sent(place, directory, count)
-        told.append(f"{FILES} files of {count} stripes: {_words(sent)}")
+        told.append(f"{FILES} files of {counted(count, 'stripe')}: {_words(sent)}")
     return "; ".join(told)
 
 
@@ -65,7 +66,7 @@ def _sent(place: AcceptancePlace, directory: Path, count: int) -> Counter[str]:
         if sent["ost_sync"] == FILES * count:
             return sent
         seen.append(str(sent["ost_sync"]))
-    what = f"{FILES * count} requests ost_sync for {FILES} files of {count} stripes"
+    what = f"{FILES * count} requests ost_sync for {FILES} files of {counted(count, 'stripe')}"
     raise Deviation(what, f"{', '.join(seen)} in {_TURNS} turns")
 
 

@@ -24,6 +24,7 @@ from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, ports
 from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import VIRTIO_NIC, host_interface
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_guest.memory import limit_bytes
 from vas_guest.settings import GuestSettings
@@ -159,13 +160,15 @@ def _virtual_functions(host: Host, facts: MachineFacts) -> Iterator[CheckFinding
         yield CheckFinding(host.name, "iommu", "the IOMMU is off", fix)
     pf = facts.interfaces.get(host.nics.pf)
     if pf and (pf.vfs_total or 0) < len(host.guests):
-        what = f"{host.nics.pf} has {pf.vfs_total or 0} virtual functions for {len(host.guests)}"
+        can = counted(pf.vfs_total or 0, "virtual function")
+        what = f"{host.nics.pf} has {can} for {counted(len(host.guests), 'guest')}"
         fix = "enable SR-IOV in the firmware and in the adapter's own (mlxconfig, devlink)"
-        yield CheckFinding(host.name, "vfs", f"{what} guests", fix)
+        yield CheckFinding(host.name, "vfs", what, fix)
         return
     in_use = [guest.name for guest in host.guests if guest.name in facts.running]
     if pf and in_use and 0 < (pf.vfs or 0) < len(host.guests):
-        what = f"{host.nics.pf} has {pf.vfs} virtual functions now, for {len(host.guests)} guests"
+        now = counted(pf.vfs or 0, "virtual function")
+        what = f"{host.nics.pf} has {now} now, for {counted(len(host.guests), 'guest')}"
         fix = "their number changes only while nobody has one: for the next site.yml shut down "
         yield CheckFinding(host.name, "vfs", what, fix + ", ".join(in_use))
 
