@@ -33,15 +33,16 @@ def _terasort(place: AcceptancePlace) -> str:
     reduces = f"-Dmapreduce.job.reduces={_REDUCERS}"
     # Blocks of all servers, also of so little data.
     plain = ("-Dvas.lustre.progressive=false", "-Dvas.lustre.block-size=16m")
-    _submit(place, jar, "teragen", maps, *plain, str(_ROWS), f"{root}/in")
+    made = _submit(place, jar, "teragen", maps, *plain, str(_ROWS), f"{root}/in")
     sort = _submit(place, jar, "terasort", reduces, *plain, f"{root}/in", f"{root}/out")
-    _submit(place, jar, "teravalidate", f"{root}/out", f"{root}/report")
+    checked = _submit(place, jar, "teravalidate", f"{root}/out", f"{root}/report")
     report = (place.directory / "jobs/report/part-r-00000").read_text().split()
     if len(report) != 2 or report[0] != "checksum":
         raise Deviation("TeraValidate finds all rows in order", " ".join(report)[:300])
     rows = json.loads(place.vas("job", "locality", sort, "--json").stdout)
     where = judge_locality(rows)
-    _wait_until_empty(place, sort)
+    for application in (made, sort, checked):
+        _wait_until_empty(place, application)
     return f"{_ROWS} rows in order; {where}; nothing left"
 
 
