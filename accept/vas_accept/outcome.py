@@ -28,7 +28,7 @@ class NotApplicable(Exception):
     """A check cannot be made on this mount, by this user or with these options; says why."""
 
 
-class OutOfTime(Exception):
+class DeadlinePassed(Exception):
     """The time for all checks is over: a check could not begin, or not end."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Deviation(Exception):
 
 @dataclass(frozen=True)
 class AcceptanceCheck:
-    """A check. `run` returns a sentence on what it saw, or raises NotApplicable, OutOfTime or
+    """A check. `run` returns a sentence on what it saw, or raises NotApplicable, DeadlinePassed or
     Deviation.
 
     `meaning` is what a failure means for the site, `fix` what to do about it.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from vas_accept.outcome import NotApplicable, OutOfTime
+from vas_accept.outcome import DeadlinePassed, NotApplicable
 from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
 from vas_core.process import CommandFailed, Completed, run
@@ -61,11 +61,11 @@ class AcceptancePlace:
         return made
 
     def seconds_left(self) -> float:
-        """Returns how long a program may run now, in seconds. Raises OutOfTime if no time is
+        """Returns how long a program may run now, in seconds. Raises DeadlinePassed if no time is
         left."""
         left = self.deadline - time.monotonic()
         if left <= 0:
-            raise OutOfTime
+            raise DeadlinePassed
         return min(left, _MOST_SECONDS)
 
     def run(
@@ -73,8 +73,8 @@ class AcceptancePlace:
     ) -> Completed:
         """Runs a program and returns its output. It ends by the deadline, or after `seconds`.
 
-        Raises NotApplicable if it is not installed, OutOfTime if no time is left or it was stopped
-        at the deadline, VasError if it fails.
+        Raises NotApplicable if it is not installed, DeadlinePassed if no time is left or it was
+        stopped at the deadline, VasError if it fails.
         """
         try:
             return run(argv, check=check, timeout_seconds=seconds or self.seconds_left())

@@ -18,9 +18,9 @@ from vas_accept.outcome import (
     AcceptanceCheck,
     AcceptanceResult,
     AcceptanceStatus,
+    DeadlinePassed,
     Deviation,
     NotApplicable,
-    OutOfTime,
 )
 from vas_accept.place import AcceptancePlace
 from vas_core.errors import VasError
@@ -87,7 +87,7 @@ def run_check(check: AcceptanceCheck, place: AcceptancePlace) -> AcceptanceResul
         result = replace(result, seen=check.run(place))
     except NotApplicable as why:
         result = replace(result, status=AcceptanceStatus.NOT_APPLICABLE, seen=str(why))
-    except OutOfTime as late:
+    except DeadlinePassed as late:
         result = replace(result, status=AcceptanceStatus.NOT_FINISHED, seen=str(late))
     except Deviation as found:
         result = replace(

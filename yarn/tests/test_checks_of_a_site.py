@@ -12,6 +12,7 @@ import pytest
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.doctor import DoctorFinding
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
 from vas_yarn.cds.archive import ArchiveRecord, Ingredients
 from vas_yarn.checks import check
@@ -62,6 +63,22 @@ def test_what_is_in_force_is_told(tmp_path: Path, guest: dict[str, str]) -> None
     assert in_force == {
         *("Hadoop configuration", "placement", "shuffle", "warm containers", "tasks")
     }
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("auto", "in force for jobs whose classes are all Hadoop's or VAS's"),
+        ("on", "in force for every job"),
+    ],
+)
+def test_warm_containers_are_told_for_the_jobs_that_have_them(
+    word: str, told: str, tmp_path: Path, guest: dict[str, str]
+) -> None:
+    found = examined(tmp_path, guest | {"vas.containers.reuse": word})["warm containers"]
+    assert found.ok and found.found.startswith(told)
+    page = (REPOSITORY / "docs/site-defaults.md").read_text()
+    assert f"ok  warm containers  {found.found}" in page or word == "on"
 
 
 @pytest.mark.parametrize(
