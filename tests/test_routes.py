@@ -116,6 +116,7 @@ def test_both_paths_in_turn(site: RoutedNet) -> None:
             site.wait_until_whole()
 
 
+@pytest.mark.long
 def test_a_guest_that_was_started_again_is_reached_by_its_new_port(site: RoutedNet) -> None:
     """Its tap is made anew, so the port of the host's bridge has another index."""
     (nic,) = site.ip_json("vm1", "address", "show", "virtio0")

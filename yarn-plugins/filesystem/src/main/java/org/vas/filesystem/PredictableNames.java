@@ -47,6 +47,29 @@ public final class PredictableNames {
     return ".vas-create-" + Long.toHexString(random);
   }
 
+  /** Returns the name of the directory of one shuffle of a Spark application. */
+  public static String sparkShuffle(int shuffle) {
+    return "shuffle_" + shuffle;
+  }
+
+  /** Returns the name of the data file of one attempt of a map task of Spark. */
+  public static String sparkData(long taskAttempt) {
+    return "map_" + taskAttempt + ".data";
+  }
+
+  /** Returns the name of the index of one attempt's data file, by which Spark's map is published. */
+  public static String sparkIndex(long taskAttempt) {
+    return "map_" + taskAttempt + ".index";
+  }
+
+  /** Returns the name under which that index is written, until it is whole and renamed. */
+  public static String sparkUnpublished(long taskAttempt) {
+    return sparkIndex(taskAttempt) + ".tmp";
+  }
+
+  /** A regular expression that matches the paths of the files of Spark's map tasks. */
+  public static final String SPARK_MAPS = ".*/shuffle_\\d+/map_\\d+\\..*";
+
   /** A regular expression that matches the names that {@link #pass} returns. */
   public static final String PASSES = "pass-\\d+\\.mof";
 

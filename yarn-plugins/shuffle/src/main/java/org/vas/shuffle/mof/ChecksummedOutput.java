@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Writes the stored bytes of one segment into a MOF, counts them, and makes a checksum of each
- * {@link Segment#CHECKSUM_BYTES}.
+ * Writes the stored bytes of one segment or partition into a file, counts them, and makes a
+ * checksum (CRC32C) of each {@link Segment#CHECKSUM_BYTES}. It is not closed with the file below.
  */
-final class ChecksummedOutput extends OutputStream {
+public final class ChecksummedOutput extends OutputStream {
   private final OutputStream out;
   private final CRC32C crc = new CRC32C();
   private final byte[] one = new byte[1];
@@ -17,7 +17,8 @@ final class ChecksummedOutput extends OutputStream {
   private int blocks;
   private int inBlock;
 
-  ChecksummedOutput(OutputStream out) {
+  /** Makes an output that has written nothing yet to the stream below. */
+  public ChecksummedOutput(OutputStream out) {
     this.out = out;
   }
 
@@ -47,12 +48,13 @@ final class ChecksummedOutput extends OutputStream {
   @Override
   public void flush() {}
 
-  long bytes() {
+  /** Returns the number of bytes that were written to this output. */
+  public long bytes() {
     return (long) blocks * Segment.CHECKSUM_BYTES + inBlock;
   }
 
   /** Returns the checksums of all that was written; nothing may be written afterwards. */
-  int[] checksums() {
+  public int[] checksums() {
     if (inBlock == 0) {
       return Arrays.copyOf(checksums, blocks);
     }

@@ -1,0 +1,150 @@
+package org.apache.spark.shuffle.vas;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.EOFException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
+import org.apache.spark.deploy.SparkHadoopUtil;
+import org.vas.filesystem.PredictableNames;
+import org.vas.shuffle.mof.ShuffleFiles;
+
+/** The directory of one application's map output on Lustre, as its driver and executors use it. */
+final class ApplicationFiles {
+  private static final int BUFFER_BYTES = 256 << 10;
+
+  private final ShuffleFiles files;
+  private final Path directory;
+
+  ApplicationFiles(ShuffleFiles files, Path directory) {
+    this.files = requireNonNull(files, "files");
+    this.directory = requireNonNull(directory, "directory");
+  }
+
+  /**
+   * Finds the application's directory in an executor.
+   *
+   * @param told what the driver told its executors
+   * @throws IllegalStateException if the driver did not name the directory, or it is of no use
+   */
+  static ApplicationFiles of(SparkConf conf, Map<String, String> told) {
+    String name = told.get(VasSparkConf.APPLICATION);
+    if (name == null) {
+      throw new IllegalStateException("the driver named no directory for map output: it must have "
+          + "spark.shuffle.manager=" + VasShuffleManager.class.getName() + " too");
+    }
+    try {
+      return storage(conf).application(name);
+    } catch (IOException e) {
+      throw new IllegalStateException(e.getMessage(), e);
+    }
+  }
+
+  /** Returns the directory of all applications of the user that the configuration names. */
+  static ShuffleStorage storage(SparkConf conf) throws IOException {
+    return ShuffleStorage.at(
+        conf.get(VasSparkConf.DIRECTORY), SparkHadoopUtil.get().newConfiguration(conf));
+  }
+
+  /** Returns the name of the directory. */
+  String name() {
+    return directory.getName();
+  }
+
+  /** Returns where the files of a shuffle are, for messages. */
+  Path shuffle(int shuffle) {
+    return new Path(directory, PredictableNames.sparkShuffle(shuffle));
+  }
+
+  /** Returns whether the directory can be seen from this machine. */
+  boolean canBeSeen() {
+    try {
+      return files.isDirectoryItself(directory);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Makes a file of a shuffle for writing, and the shuffle's directory if it is not there. */
+  FSDataOutputStream create(int shuffle, String name) throws IOException {
+    Path file = new Path(shuffle(shuffle), name);
+    try {
+      return files.createPrivate(file, BUFFER_BYTES);
+    } catch (FileNotFoundException e) {
+      files.makeDirectory(shuffle(shuffle));
+      return files.createPrivate(file, BUFFER_BYTES);
+    }
+  }
+
+  /** Opens a file of a shuffle for reading. */
+  FSDataInputStream open(int shuffle, String name) throws IOException {
+    return files.open(new Path(shuffle(shuffle), name), BUFFER_BYTES);
+  }
+
+  /** Returns the length in bytes of each file of a shuffle, by its name. */
+  Map<String, Long> lengths(int shuffle) throws IOException {
+    Map<String, Long> lengths = new HashMap<>();
+    for (FileStatus each : files.listStatus(shuffle(shuffle))) {
+      lengths.put(each.getPath().getName(), each.getLen());
+    }
+    return lengths;
+  }
+
+  /**
+   * Returns whether a map output has an index, and data of the length that the index says.
+   *
+   * @param lengths what {@link #lengths} has returned
+   * @throws IOException if that cannot be told
+   */
+  boolean isWhole(int shuffle, long task, Map<String, Long> lengths) throws IOException {
+    String index = PredictableNames.sparkIndex(task);
+    if (!lengths.containsKey(index)) {
+      return false;
+    }
+    byte[] header = new byte[MapIndex.HEADER];
+    try (FSDataInputStream in = open(shuffle, index)) {
+      in.readFully(0, header);
+      return MapIndex.header(header, shuffle, task).dataBytes()
+          == lengths.getOrDefault(PredictableNames.sparkData(task), 0L);
+    } catch (EOFException e) {
+      return false;
+    }
+  }
+
+  /** Gives a file of a shuffle another name, by which others find it. */
+  void publish(int shuffle, String from, String to) throws IOException {
+    Path unpublished = new Path(shuffle(shuffle), from);
+    if (!files.rename(unpublished, new Path(shuffle(shuffle), to))) {
+      throw new IOException(unpublished + ": cannot be renamed to " + to);
+    }
+  }
+
+  /** Removes a file of a shuffle; one that is not there is removed. */
+  void remove(int shuffle, String name) throws IOException {
+    files.delete(new Path(shuffle(shuffle), name), false);
+  }
+
+  /** Removes all files of a shuffle. */
+  void removeShuffle(int shuffle) throws IOException {
+    files.delete(shuffle(shuffle), true);
+  }
+
+  /**
+   * Removes all files of the application. Its directory gets another name first, so that a task
+   * that still runs can make nothing in it.
+   */
+  void removeAll() throws IOException {
+    Path ended = directory.suffix("-0");
+    if (files.isDirectoryItself(directory)) {
+      files.rename(directory, ended);
+    }
+    files.delete(ended, true);
+  }
+}

@@ -1,0 +1,114 @@
+package org.apache.spark.shuffle.vas;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Objects;
+import org.apache.hadoop.fs.FSDataInputStream;
+
+/**
+ * The bytes of some neighbouring partitions of a map output. The file is opened by the first read,
+ * and bytes are handed out only after the checksum of their block was compared. Once a read has
+ * failed, all do. Not for several threads.
+ */
+final class VerifiedStream extends InputStream {
+  private static final int BUFFER_BYTES = 1 << 20;
+
+  private final MapFiles map;
+  private final BlockPlan plan;
+  private FSDataInputStream file;
+  private byte[] buffer = {};
+  private int at;
+  private int filled;
+  private int nextBlock;
+  private long nextOffset;
+  private RuntimeException failure;
+
+  VerifiedStream(MapFiles map, BlockPlan plan) {
+    this.map = map;
+    this.plan = plan;
+    this.nextOffset = plan.offset();
+  }
+
+  @Override
+  public int read() {
+    return fill() ? buffer[at++] & 0xff : -1;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    if (length == 0) {
+      return 0;
+    }
+    if (!fill()) {
+      return -1;
+    }
+    int count = Math.min(length, filled - at);
+    System.arraycopy(buffer, at, bytes, offset, count);
+    at += count;
+    return count;
+  }
+
+  /** Returns the number of verified bytes that can be read without a call of the file system. */
+  @Override
+  public int available() {
+    return filled - at;
+  }
+
+  private boolean fill() {
+    if (failure != null) {
+      throw failure;
+    }
+    if (at < filled) {
+      return true;
+    }
+    if (nextBlock == plan.blocks()) {
+      return false;
+    }
+    try {
+      readBlocks();
+      return true;
+    } catch (IOException e) {
+      failure = map.failure(e);
+      throw failure;
+    }
+  }
+
+  private void readBlocks() throws IOException {
+    int end = nextBlock;
+    int bytes = 0;
+    while (end < plan.blocks() && bytes + plan.length(end) <= BUFFER_BYTES) {
+      bytes += plan.length(end++);
+    }
+    if (file == null) {
+      file = map.openData();
+      buffer = new byte[(int) Math.min(BUFFER_BYTES, plan.bytes())];
+    }
+    file.readFully(nextOffset, buffer, 0, bytes);
+    int from = 0;
+    for (int block = nextBlock; block < end; block++) {
+      if (!plan.isIntact(block, buffer, from)) {
+        throw new IOException("wrong checksum of the " + plan.length(block) + " bytes at "
+            + (nextOffset + from));
+      }
+      from += plan.length(block);
+    }
+    nextOffset += bytes;
+    nextBlock = end;
+    at = 0;
+    filled = bytes;
+  }
+
+  @Override
+  public void close() throws IOException {
+    buffer = new byte[0];
+    at = 0;
+    filled = 0;
+    if (failure == null) {
+      failure = new IllegalStateException("read after close");
+    }
+    if (file != null) {
+      file.close();
+    }
+  }
+}
