@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,3 +158,31 @@ def test_whatever_is_long_is_slow_too() -> None:
     longer = ("mark.long", "mark.nightly")
     of_long = [file for file, text in texts.items() if any(mark in text for mark in longer)]
     assert [file for file in of_long if "mark.slow" not in texts[file]] == []
+
+
+def test_after_the_minutes_no_long_test_begins_and_those_are_named(tmp_path: Path) -> None:
+    for name in ("test_a.py", "test_b.py", "test_c.py"):
+        (tmp_path / name).write_text("def test_1(): pass\ndef test_2(): pass\n")
+    usual = SuiteCheck("usual", (sys.executable, "-m", "pytest", "-v", str(tmp_path)))
+    long = replace(usual, cut_short=True)
+    assert usual.until(0, 1) is usual
+
+    in_time = run(long.until(time.time() + 3600, turn=4).argv, cwd=tmp_path).stdout
+    assert re.findall(r"(\w+)\.py::test_\d PASSED", in_time) == [
+        *("test_b", "test_b", "test_c", "test_c", "test_a", "test_a")
+    ]
+    late = run(long.until(time.time() - 1, turn=0).argv, cwd=tmp_path).stdout
+    assert "6 skipped" in late
+    assert "not begun, as the time was up: 6" in late
+    assert "\ntest_c.py::test_2\n" in late
+
+
+def test_minutes_cut_short_what_is_long_or_nightly_and_nothing_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with_limit = listed(capsys, "--ci", "--minutes", "65")
+    limited = [line.split("  ")[0] for line in with_limit.splitlines() if "--begin-before" in line]
+    assert limited[0] == "lab, at length"
+    assert len(limited) == 2
+    assert limited[1].startswith("nightly, slice ")
+    assert "--begin-before" not in listed(capsys, "--ci")

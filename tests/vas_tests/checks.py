@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +47,8 @@ class CheckLoad(Enum):
 class SuiteCheck:
     """A linter or a test suite, part of the extents from `least` to `most`.
 
-    Beyond `most`, another check includes what this one runs.
+    Beyond `most`, another check includes what this one runs. `cut_short` says that a run whose time
+    is up may leave out tests of it; such a check runs pytest.
     """
 
     name: str
@@ -55,6 +56,18 @@ class SuiteCheck:
     least: Extent = Extent.FAST
     most: Extent = Extent.ALL
     load: CheckLoad = CheckLoad.BUSY
+    cut_short: bool = False
+
+    def until(self, deadline: float, turn: int) -> SuiteCheck:
+        """Returns the check with no test begun after `deadline`, in seconds since 1970.
+
+        Its files begin with that of number `turn`, so that in other turns other tests are left out.
+        A check that may not be cut short is returned as it is.
+        """
+        if not self.cut_short:
+            return self
+        limit = ("-p", "vas_tests.deadline", f"--begin-before={deadline:.0f}", f"--turn={turn}")
+        return replace(self, argv=(*self.argv, *limit))
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,7 @@ def _rust() -> Iterator[SuiteCheck]:
 
 _LAB = ("pytest", "-q", "--durations=20", "-m")
 _SHORT = "slow and not long and not nightly"
+_LONG = "long and not nightly"
 
 # In this order: the Java check builds the jars that the lab's tests run on.
 _BEFORE_RUST = (
@@ -155,8 +169,8 @@ _AFTER_RUST = (
     SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=CheckLoad.WAITS),
     *map(_compiles_against, other_hadoops()),
     SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
-    SuiteCheck("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
-    SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL),
+    SuiteCheck("lab, at length", _python(*_LAB, _LONG), Extent.CI, cut_short=True),
+    SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL, cut_short=True),
 )
 
 

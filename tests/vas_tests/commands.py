@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 
 import click
 
@@ -12,6 +13,7 @@ from vas_core.table import print_table
 from vas_tests.checks import Extent, Outcome, SuiteCheck, chosen_checks, run_checks
 from vas_tests.slices import (
     Slice,
+    number_of_commits,
     read_green_runs,
     read_slices,
     record_green_run,
@@ -42,6 +44,11 @@ from vas_tests.slices import (
     type=Extent,
     help="Also every test that is marked `nightly`: some hours.",
 )
+@click.option(
+    "--minutes",
+    type=click.IntRange(min=1),
+    help="With --ci or --all: after this time begin no test marked `long` or `nightly`, name them.",
+)
 @click.option("--slice", "number", type=int, help="Run only this slice of the nightly tests.")
 @click.option("--record", is_flag=True, help="With --slice: record a green run of it in docs.")
 @click.option(
@@ -53,6 +60,7 @@ from vas_tests.slices import (
 )
 def test(
     extent: Extent | None,
+    minutes: int | None,
     number: int | None,
     record: bool,
     list_slices: bool,
@@ -65,6 +73,7 @@ def test(
     Examples: ./vas test             Python, Java, the lab
               ./vas test --fast      what takes a minute
               ./vas test --ci        the long suites too, as CI does
+              ./vas test --ci --minutes 65   the same on a machine that may be slow
               ./vas test --all       all there is: before a release
               ./vas test --list      the commands, to run one by one
               ./vas test --slices    the nightly tests in slices, and when each was green
@@ -80,6 +89,9 @@ def test(
         _print_slices()
         return ExitStatus.DONE
     chosen = _checks(extent or Extent.USUAL, number)
+    if minutes is not None:
+        deadline, turn = time.time() + 60 * minutes, number_of_commits()
+        chosen = [check.until(deadline, turn) for check in chosen]
     if only_list:
         print_table(("CHECK", "COMMAND"), [(c.name, shlex.join(c.argv)) for c in chosen])
         return ExitStatus.DONE

@@ -48,7 +48,8 @@ class Slice:
     def check(self) -> SuiteCheck:
         """Returns the check that runs the slice's tests."""
         pytest = (sys.executable, "-m", "pytest", "-q", "--durations=10", "-m", "nightly")
-        return SuiteCheck(f"nightly, slice {self.number}", (*pytest, *self.tests), Extent.CI)
+        name = f"nightly, slice {self.number}"
+        return SuiteCheck(name, (*pytest, *self.tests), Extent.CI, cut_short=True)
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,12 @@ def slice_of_this_commit() -> Slice:
     Slices that hold a single long test have no turn: CI has no time for them.
     """
     slices = [part for part in read_slices() if not part.alone]
-    commits = int(_git("rev-list", "--count", "HEAD"))
-    return slices[commits % len(slices)]
+    return slices[number_of_commits() % len(slices)]
+
+
+def number_of_commits() -> int:
+    """Returns the number of commits up to the checked-out one, which decides whose turn it is."""
+    return int(_git("rev-list", "--count", "HEAD"))
 
 
 def read_green_runs(path: Path = GREEN_RUNS) -> dict[str, GreenRun]:
