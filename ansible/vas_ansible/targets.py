@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from vas_cluster import Cluster, Host
 from vas_core.errors import BadInput
+from vas_core.shown import counted
 
 _DIRECTORY = "/srv/lustre"
 _MKFS = "/usr/sbin/mkfs.lustre"
@@ -57,7 +58,8 @@ def _disks(host: Host | None) -> list[tuple[int, str]]:
     if host is None:
         return []
     if len(host.osts) != len(host.storage_devices):
-        what = f"has {len(host.osts)} OSTs on {len(host.storage_devices)} disks"
+        disks = counted(len(host.storage_devices), "disk")
+        what = f"has {counted(len(host.osts), 'OST')} on {disks}"
         raise BadInput(what, where=host.name, hint="give the map a storage device for each OST")
     return list(zip(host.osts, host.storage_devices, strict=True))
 

@@ -88,7 +88,7 @@ def test_the_pool_is_what_was_vass_and_what_nobody_uses(
 
 
 def test_a_pool_that_is_too_small_names_who_uses_the_others() -> None:
-    with pytest.raises(BadInput, match=f"2 virtual functions .* end the use of {VF0}, {VF2},"):
+    with pytest.raises(BadInput, match=f"virtual functions: 2 .* end the use of {VF0}, {VF2},"):
         pool(FOUR, 3, [])
 
 

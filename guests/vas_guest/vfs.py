@@ -52,11 +52,11 @@ def steps(found: Adapter, wanted: int) -> list[SysfsWrite]:
         return []
     if found.most < wanted:
         hint = "turn SR-IOV on in the firmware of server and adapter"
-        what = f"can have {found.most} virtual functions, {wanted} are needed"
+        what = f"virtual functions: it can have {found.most}, and needs {wanted}"
         raise NotHere(what, where=found.pf, hint=hint)
     if found.used:
         hint = f"shut the guests down that have {', '.join(found.used)}, and run it again"
-        what = f"has {found.count} virtual functions, {wanted} are needed, and some are in use"
+        what = f"virtual functions: it has {found.count}, some in use, and needs {wanted}"
         raise BadInput(what, where=found.pf, hint=hint)
     away = [SysfsWrite("sriov_numvfs", "0", "another number is taken only after 0")]
     return [
@@ -81,7 +81,7 @@ def pool(found: Adapter, wanted: int, ours: Collection[str]) -> tuple[str, ...]:
     chosen = kept + free[: max(0, wanted - len(kept))]
     if len(chosen) < wanted:
         hint = f"end the use of {', '.join(sorted(used.difference(mine)))}, and run it again"
-        what = f"{len(chosen)} virtual functions are VAS's or free, {wanted} are needed"
+        what = f"virtual functions: {len(chosen)} are VAS's or free, {wanted} are needed"
         raise BadInput(what, where=found.pf, hint=hint)
     return tuple(sorted(chosen, key=found.addresses.index))
 
@@ -124,7 +124,7 @@ def make(root: Root, pf: str, wanted: int, *, interrupt: bool) -> list[SysfsWrit
     made = read_adapter(root, pf).count
     if made < wanted:
         hint = "see the kernel's log: an IOMMU, or room on the bus, may be missing"
-        raise FoundDifferent(f"made {made} of {wanted} virtual functions", where=pf, hint=hint)
+        raise FoundDifferent(f"virtual functions: made {made} of {wanted}", where=pf, hint=hint)
     return todo
 
 

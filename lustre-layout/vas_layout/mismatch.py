@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import VasError
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
@@ -128,7 +129,8 @@ def mismatch_of(
     osts = sum(1 for index in owned_bytes(layout, 0, size) if index is not None)
     # -1, all OSTs: their number is unknown, and so is whether these are too few.
     if osts + _may_share(layout) < plan.stripe_count:
-        few = f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
+        splits = counted(plan.splits, "split")
+        few = f"too few OSTs: {osts}, its {splits} could be on {plan.stripe_count}"
         return Mismatch(path, size, few, plan, osts)
     return None
 
@@ -157,14 +159,14 @@ def _achieved(before: Mismatch, after: Mismatch | LeftAlone | None, layout: Layo
         raise VasError(f"migrated, and still: {after.why}", where=str(before.path))
     if osts is not None and before.osts is not None and osts <= before.osts:
         raise VasError(
-            f"migrated, and still on {osts} OSTs: Lustre gave it no more",
+            f"migrated, and still on {counted(osts, 'OST')}: Lustre gave it no more",
             where=str(before.path),
             hint="see `lfs df` for OSTs that are full, or give --osts",
         )
     pools = {pool or "no pool" for pool in _pools(layout)} - {before.plan.pool or "no pool"}
     more = [f"into {', '.join(sorted(pools))}"] if pools else []
-    if isinstance(after, Mismatch):
-        more.append(f"to {osts} OSTs, {after.plan.stripe_count} were requested")
+    if isinstance(after, Mismatch) and osts is not None:
+        more.append(f"to {counted(osts, 'OST')}, {after.plan.stripe_count} were requested")
     return " ".join(["migrated", *more])
 
 
@@ -193,7 +195,7 @@ def _left_alone(layout: Layout) -> str | None:
         if why:
             return why
     if layout.mirror_count > 1 or layout.flags & _FLR_STATE:
-        return f"{layout.mirror_count} mirrors: a migration would keep one copy only"
+        return f"{counted(layout.mirror_count, 'mirror')}: a migration would keep one copy only"
     if any(component.flags & EXTENSION for component in layout.components):
         return "self-extending"
     strange = {component.flags & ~INIT for component in layout.components} - {0}
@@ -251,5 +253,5 @@ def _split_start(border: int, target: LayoutTarget) -> int:
 
 def _stripes(layout: Layout) -> str:
     if isinstance(layout, Composite):
-        return f"{len(layout.components)} components"
+        return counted(len(layout.components), "component")
     return f"stripes of {format_size(layout.stripe_size)}" if isinstance(layout, Plain) else ""

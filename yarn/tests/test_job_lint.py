@@ -118,7 +118,7 @@ def test_the_command_tells_place_reason_and_fix(
         "    ends the JVM, and the attempt fails\n"
         "    fix: throw an exception, or return\n"
     )
-    assert printed.err == "1 jars in its lib/ are not read; give each by itself\n"
+    assert printed.err == "1 jar in its lib/ not read; give each by itself\n"
     assert run_command(["job", "lint", "--json", str(jar)]) == 3
     assert json.loads(capsys.readouterr().out)[1] == {
         "class": "org.example.Task",
@@ -135,7 +135,7 @@ def test_a_package_alone_is_read(jar: Path, capsys: pytest.CaptureFixture[str]) 
     assert run_command(["job", "lint", "--json", "--package", "net", str(jar)]) == 0
     assert json.loads(capsys.readouterr().out) == []
     assert run_command(["job", "lint", "--package", "net", str(jar)]) == 0
-    assert capsys.readouterr().out == "nothing found in 0 classes\n"
+    assert capsys.readouterr().out == "nothing found; classes read: 0\n"
 
 
 def task_class(jar: Path) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from vas_cluster.discover.client import LOOPBACK, SeenClient, SeenServer
 from vas_cluster.discover.server import SeenMachine
-from vas_core.shown import shown
+from vas_core.shown import counted, shown
 from vas_core.sizes import format_size
 
 _PLAIN = re.compile(r"[\w./@-]+")
@@ -82,7 +82,7 @@ def _nics(machine: SeenMachine) -> Iterator[str]:
         return
     pf = machine.interface
     if machine.most_vfs:
-        yield f"    # The adapter can have {machine.most_vfs} virtual functions."
+        yield f"    # The adapter can have {counted(machine.most_vfs, 'virtual function')}."
         yield f"    nics: {{pf: {_word(pf)}, vf: {_word(f'{pf}v0')}, bridge: {_BRIDGE}}}"
     else:
         what = "has no SR-IOV" if machine.most_vfs == 0 else "has unknown virtual functions"
@@ -93,8 +93,9 @@ def _guest(machine: SeenMachine) -> Iterator[str]:
     yield "    # FILL IN guests: names, addresses on the fabric and MACs are the site's choice"
     if machine.memory_bytes and machine.cpus:
         share = int(machine.memory_bytes * _GUESTS_SHARE) >> 30
+        cpus = counted(machine.cpus, "CPU")
         yield (
-            f"    # (this server has {format_size(machine.memory_bytes)} and {machine.cpus} CPUs:"
+            f"    # (this server has {format_size(machine.memory_bytes)} and {cpus}:"
             f" a guest of {share}GiB and {max(1, int(machine.cpus * _GUESTS_SHARE))} vcpus at most)"
         )
 

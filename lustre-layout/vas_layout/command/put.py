@@ -10,6 +10,7 @@ import click
 from vas_core.cli import json_option, note
 from vas_core.errors import VasError
 from vas_core.options import dry_run
+from vas_core.shown import counted
 from vas_layout import views
 from vas_layout.command.options import (
     PATH,
@@ -90,4 +91,5 @@ def _note_fewer(done: Ingested, planned: StripePlan, directory: Path) -> None:
             wanted = lfs.pool_osts(directory, pool) if pool else lfs.active_osts(directory)
     made = done.layout.stripe_count if isinstance(done.layout, Plain) else None
     if made is not None and wanted is not None and made < wanted:
-        note(f"Lustre made {made} stripes instead of {wanted}: the other OSTs are full or away")
+        stripes = counted(made, "stripe")
+        note(f"Lustre made {stripes} instead of {wanted}: the other OSTs are full or away")

@@ -10,6 +10,7 @@ import click
 from vas_core.cli import json_option, note, print_json
 from vas_core.repository import REPOSITORY
 from vas_core.sizes import format_size
+from vas_core.shown import counted
 from vas_image.build.builder import ImageBuilder, BuildOrder, build, command_of
 from vas_image.definition import System
 from vas_image.image import DISK
@@ -85,5 +86,5 @@ def build_command(
         print_json({"directory": str(place), **made.model_dump(mode="json")})
     else:
         size = format_size((place / DISK).stat().st_size)
-        note(f"{place}: {size}, {made.packages} packages, {made.jars} jars")
+        note(f"{place}: {size}, {counted(made.packages, 'package')}, {counted(made.jars, 'jar')}")
         note(f"boot it: `vas image check {place}`")

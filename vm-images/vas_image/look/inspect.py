@@ -8,6 +8,7 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 from vas_image.image import DISK, Image, check_sums, read_image
@@ -50,5 +51,5 @@ def _line(directory: Path, image: Image) -> str:
     whole = format_size(image.virtual_bytes)
     return (
         f"{directory}: {image.system}, by {image.builder}, {size} ({whole} unpacked), "
-        f"{image.packages} packages, {image.jars} jars"
+        f"{counted(image.packages, 'package')}, {counted(image.jars, 'jar')}"
     )

@@ -9,6 +9,7 @@ import click
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_core.lazy import LazyGroup
+from vas_core.shown import counted
 from vas_yarn.cds.archive import (
     DEFAULT_DIRECTORY,
     EVERY_TASK,
@@ -146,4 +147,4 @@ def _described(
 
 
 def _sentence(archive: ClassArchive, wanted: Ingredients, state: ArchiveState) -> str:
-    return f"{archive.file}: {state.value}; JDK {wanted.java}, {len(wanted.jars)} jars"
+    return f"{archive.file}: {state.value}; JDK {wanted.java}, {counted(len(wanted.jars), 'jar')}"

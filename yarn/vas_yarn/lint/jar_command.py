@@ -8,7 +8,7 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
-from vas_core.shown import shown
+from vas_core.shown import counted, shown
 from vas_yarn.lint.job_code import read_jar
 
 
@@ -36,11 +36,11 @@ def lint_jar(jar: Path, packages: tuple[str, ...], as_json: bool) -> int:
     """
     found = read_jar(jar, packages)
     if found.inner_jars:
-        note(f"{found.inner_jars} jars in its lib/ are not read; give each by itself")
+        note(f"{counted(found.inner_jars, 'jar')} in its lib/ not read; give each by itself")
     if as_json:
         print_json([one.as_json() for one in found.findings])
     elif not found.findings:
-        click.echo(f"nothing found in {found.classes} classes")
+        click.echo(f"nothing found; classes read: {found.classes}")
     else:
         for one in found.findings:
             place = f"{one.class_name}.{one.method}" if one.method else one.class_name
