@@ -122,6 +122,32 @@ def test_a_user_who_cannot_run_vas_is_a_check_that_failed(site: AcceptSite) -> N
 
 
 @pytest.mark.unhurried
+def test_without_lfs_there_is_one_line_and_nothing_is_left(site: AcceptSite) -> None:
+    words = [sys.executable, "-P", "-m", "vas_core", "accept", str(site.lab.mount), "--only", "one"]
+    env = site.lab.environment() | {"PATH": "/usr/bin:/bin"}
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode not in (0, 1), done
+    assert done.stderr.count("\n") == 1 and "lfs" in done.stderr, done.stderr
+    assert list(site.lab.mount.iterdir()) == []
+
+
+@pytest.mark.unhurried
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+def test_a_user_whose_checks_print_no_report_is_a_check_that_failed(site: AcceptSite) -> None:
+    """A `setpriv` that answers otherwise comes first on PATH."""
+    fake = site.lab.bin / "setpriv"
+    fake.write_text("#!/bin/sh\necho hello\n")
+    fake.chmod(0o755)
+    try:
+        done = site.accept("--as", "nobody", "--json", "--only", "one", check=False)
+    finally:
+        fake.unlink()
+    assert done.status == 3, done
+    told = {each["check"]: each for each in json.loads(done.stdout)["checks"]}
+    assert "no report" in told["as-user"]["seen"]
+
+
+@pytest.mark.unhurried
 def test_what_was_made_goes_when_it_is_terminated(site: AcceptSite) -> None:
     words = [sys.executable, "-P", "-m", "vas_core", "accept", str(site.lab.mount)]
     with subprocess.Popen(

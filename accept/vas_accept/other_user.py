@@ -89,7 +89,10 @@ class OrdinaryUser:
         if done.status not in _ENDED:
             said = (done.stderr.strip().splitlines() or [f"status {done.status}"])[-1]
             raise VasError(said, where=self.name)
-        return [_result(each) for each in json.loads(done.stdout)["checks"]]
+        try:
+            return [_result(each) for each in json.loads(done.stdout)["checks"]]
+        except (ValueError, TypeError, KeyError) as wrong:
+            raise VasError("`vas accept` printed no report", where=self.name) from wrong
 
 
 def _result(told: dict[str, object]) -> AcceptanceResult:

@@ -91,8 +91,9 @@ class AcceptancePlace:
 
     @cached_property
     def _osts(self) -> tuple[str, tuple[int, ...]]:
-        # The report needs the name also when the time is over.
-        said = self.run([self.lfs.program, "osts", self.directory], seconds=_MOST_SECONDS).stdout
+        # The report needs the name also when the time is over; and without `lfs` there is none.
+        argv = [self.lfs.program, "osts", self.directory]
+        said = run(argv, timeout_seconds=_MOST_SECONDS).stdout
         found = [_OST.match(line) for line in said.splitlines()]
         known = [match for match in found if match]
         if not known:
@@ -101,18 +102,19 @@ class AcceptancePlace:
 
     @property
     def fsname(self) -> str:
-        """The file system's name, by `lfs osts`. Raises as `run` does."""
+        """The file system's name, by `lfs osts`. Raises NotHere without `lfs`, VasError if it
+        fails."""
         return self._osts[0]
 
     @property
     def osts(self) -> tuple[int, ...]:
-        """The indices of the active OSTs, by `lfs osts`. Raises as `run` does."""
+        """The indices of the active OSTs, by `lfs osts`. Raises as `fsname` does."""
         return self._osts[1]
 
     @property
     def cluster(self) -> Cluster:
         """The map of the site. Raises NotApplicable if there is none, or one of another file
-        system."""
+        system; else as `fsname` does."""
         cluster = self.options.cluster
         if cluster is None:
             raise NotApplicable("no map of the site is known: --cluster FILE")
