@@ -92,8 +92,12 @@ class AcceptancePlace:
     @cached_property
     def _osts(self) -> tuple[str, tuple[int, ...]]:
         # The report needs the name also when the time is over; and without `lfs` there is none.
-        argv = [self.lfs.program, "osts", self.directory]
-        said = run(argv, timeout_seconds=_MOST_SECONDS).stdout
+        try:
+            said = self.run(
+                [self.lfs.program, "osts", self.directory], seconds=_MOST_SECONDS
+            ).stdout
+        except NotApplicable as missing:
+            raise NotHere(str(missing), hint="make the checks on a client of Lustre") from missing
         found = [_OST.match(line) for line in said.splitlines()]
         known = [match for match in found if match]
         if not known:

@@ -187,7 +187,7 @@ def test_jars_are_for_all_to_read_whatever_the_umask() -> None:
     made = task("install", "Create the directories of the release")
     known = {"__vas_hadoop_directory": "/lib", "__vas_hadoop_release": "/lib/release-1"}
     paths = Templar(DataLoader(), variables=known).template(made["loop"])
-    linked = task("install", "Link Hadoop and the plugins to the release")["loop"]
+    linked = task("install", "Link the jars to the release")["loop"]
     assert {f"/lib/release-1/{name}" for name in linked} <= set(paths)
     assert made["ansible.builtin.file"]["mode"] == "0755"
     unpacked = next(number for number, one in enumerate(install) if "block" in one)

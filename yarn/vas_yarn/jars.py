@@ -9,7 +9,12 @@ from vas_core.repository import REPOSITORY
 
 _HADOOP = REPOSITORY / "yarn-plugins/hadoop/target/lib"
 _PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
+_MODULES = REPOSITORY / "yarn-plugins"
 _HINT = "run `vas build`"
+ACCEPT_MODULES = {"vas-contract-suites": "contract", "vas-workloads": "workloads"}
+"""The jars that `vas accept` runs, by the plugins' module that makes each."""
+ON_A_NODE = Path("/usr/lib/vas/accept")
+"""Where the role `hadoop` installs the jars that `vas accept` runs."""
 
 
 def find_hadoop() -> Path:
@@ -25,3 +30,15 @@ def find_plugins() -> Path:
     if not found:
         raise NotHere("the plugins are not built", where=str(_PLUGINS), hint=_HINT)
     return found[-1]
+
+
+def find_accept_jar(name: str, installed: Path = ON_A_NODE) -> Path:
+    """Returns the path of a jar of ACCEPT_MODULES: a clone's own, else the one in `installed`.
+
+    Raises NotHere where neither is.
+    """
+    for directory in (_MODULES / ACCEPT_MODULES[name] / "target", installed):
+        if found := sorted(directory.glob(f"{name}-*.jar")):
+            return found[-1]
+    hint = "a clone: `vas build`; a node: `vas provision hadoop` anew, and the role `hadoop`"
+    raise NotHere(f"{name}-*.jar is not there", hint=hint)

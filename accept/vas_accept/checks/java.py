@@ -14,13 +14,11 @@ from vas_accept.outcome import AcceptanceCheck, Deviation, NotApplicable
 from vas_accept.place import AcceptancePlace
 from vas_accept.statistics import requests_sent
 from vas_core.errors import NotHere
-from vas_core.repository import REPOSITORY
 from vas_yarn.cds.class_path import hadoop_class_path, java_home
-from vas_yarn.jars import find_hadoop, find_plugins
+from vas_yarn.jars import find_accept_jar, find_hadoop, find_plugins
 
 LAYOUTS = ("packed", "per-reducer")
 MAPS, REDUCERS, RECORDS = 4, 8, 5000
-_MODULES = REPOSITORY / "yarn-plugins"
 _FLAGS = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _CONTRACT = "org.vas.filesystem.ContractSuites"
 _SHUFFLE = "org.vas.workloads.ShuffleOnMount"
@@ -29,11 +27,11 @@ _PACKED_FILES = 2
 _MOST_TOLD = 5
 
 
-def _jar(module: str, pattern: str) -> Path:
-    found = sorted((_MODULES / module / "target").glob(pattern))
-    if not found:
-        raise NotApplicable(f"{pattern} is not built: `vas build` in a clone makes it")
-    return found[-1]
+def _jar(name: str) -> Path:
+    try:
+        return find_accept_jar(name)
+    except NotHere as missing:
+        raise NotApplicable(f"{missing.what}: {missing.hint}") from missing
 
 
 def _class_path(first: Path) -> str:
@@ -59,7 +57,7 @@ def _java(place: AcceptancePlace, jar: Path, words: Sequence[str | Path]) -> dic
 
 
 def _contract(suite: str, place: AcceptancePlace) -> str:
-    jar = _jar("contract", "vas-contract-suites-*.jar")
+    jar = _jar("vas-contract-suites")
     mounts = place.own(f"contract-{suite}")
     with tempfile.TemporaryDirectory(prefix="vas-accept-") as local:
         settings = (f"-Dvas.tests.mounts={mounts}", f"-Djava.io.tmpdir={local}")
@@ -90,7 +88,7 @@ def _shuffle(place: AcceptancePlace) -> str:
 
 
 def _run_shuffle(place: AcceptancePlace, layout: str) -> tuple[dict[str, Any], Counter[str] | None]:
-    jar = _jar("workloads", "vas-workloads-*.jar")
+    jar = _jar("vas-workloads")
     keys = (f"probe.maps={MAPS}", f"probe.records={RECORDS}", f"mapreduce.job.reduces={REDUCERS}")
     mount = place.own(f"shuffle-{layout}")
     with tempfile.TemporaryDirectory(prefix="vas-accept-") as local:
