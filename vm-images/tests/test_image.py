@@ -14,7 +14,7 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_core.seed import read_seed
-from vas_image.box.pack import box_vagrantfile, pack_box
+from vas_image.box.pack import box_seed, box_vagrantfile, pack_box
 from vas_image.definition import System
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, check_sums, read_image, write_image
 
@@ -53,6 +53,11 @@ def test_where_there_is_none_it_is_said_how_to_make_one(
 ) -> None:
     assert run_command(["image", "inspect", str(tmp_path)]) == 2
     assert "vas image build" in capsys.readouterr().err
+
+
+def test_a_boxs_network_is_left_to_cloud_init_and_vagrant() -> None:
+    """An entry of `network-config` without a MAC address would configure no NIC at all."""
+    assert set(box_seed(KEY)) == {"meta-data", "user-data"}
 
 
 def test_a_box_has_what_vagrant_wants(tmp_path: Path) -> None:
