@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from vas_accept import other_user
 from vas_accept.commands import made_once
 from vas_accept.other_user import OrdinaryUser
 from vas_accept.outcome import AcceptanceCheck, AcceptanceStatus, NotApplicable
 from vas_accept.place import AcceptanceOptions, AcceptancePlace
 from vas_accept.report import AcceptanceFacts, AcceptanceReport
 from vas_accept.run import run_check, run_checks
-from vas_core.process import CommandFailed, Completed
 
 FACTS = AcceptanceFacts(
     time="2026-01-01", mount="/lustre", fsname="lab", osts=4, lustre=None, kernel="6.12", mode=None,
@@ -78,24 +76,23 @@ def test_a_program_that_the_deadline_stops_does_not_fail_its_check(tmp_path: Pat
     assert result.status is AcceptanceStatus.NOT_FINISHED
 
 
-@pytest.mark.parametrize("hangs", [False, True])
+@pytest.mark.machine
+@pytest.mark.parametrize("answer", ["echo '{\"checks\": []}'; exit 3", "exec sleep 600"])
 def test_another_users_process_knows_the_time_that_is_left(
-    hangs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: dict[str, object] = {}
-
-    def run(argv: list[str], *, timeout_seconds: float, **_more: object) -> Completed:
-        asked.update(argv=list(argv[-2:]), timeout=timeout_seconds)
-        if hangs:
-            raise CommandFailed(Completed(tuple(argv), -1, "", ""), "no end")
-        return Completed(tuple(argv), 3, '{"checks": []}', "")
-
-    monkeypatch.setattr(other_user, "run", run)
-    user = OrdinaryUser("ann", os.getuid(), os.getgid(), "/")
-    results = user.results(tmp_path, (), 12.0)
-    assert asked["argv"] == ["--seconds", "12.0"] and asked["timeout"] > 12  # type: ignore[operator]
-    statuses = [(each.check, each.status) for each in results]
-    assert statuses == ([("as-user", AcceptanceStatus.NOT_FINISHED)] if hangs else [])
+    """The program that becomes the user is a script here, which keeps its words."""
+    programs, words = tmp_path / "programs", tmp_path / "words"
+    programs.mkdir()
+    script = programs / "setpriv"
+    script.write_text(f'#!/bin/sh\necho "$@" > {words}\n{answer}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    user = OrdinaryUser("ann", os.getuid(), os.getgid(), "/", end_seconds=1.0)
+    results = user.results(tmp_path, (), 0.5)
+    assert words.read_text().endswith(" --json --seconds 0.5\n")
+    hung = [("as-user", AcceptanceStatus.NOT_FINISHED)] if "sleep" in answer else []
+    assert [(each.check, each.status) for each in results] == hung
 
 
 def test_a_failover_is_made_once(tmp_path: Path) -> None:

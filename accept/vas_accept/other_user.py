@@ -14,19 +14,21 @@ from vas_accept.place import VAS
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.process import CommandFailed, run
 
-# What the user's process may take beyond its deadline, to end and to report.
-_END_SECONDS = 60.0
 _ENDED = (ExitStatus.DONE, ExitStatus.DIFFERENT)
 
 
 @dataclass(frozen=True)
 class OrdinaryUser:
-    """A user to make checks as: the name, numbers and home of the user database."""
+    """A user to make checks as: the name, numbers and home of the user database.
+
+    `end_seconds` is what the user's process may take beyond its deadline, to end and to report.
+    """
 
     name: str
     uid: int
     gid: int
     home: str
+    end_seconds: float = 60.0
 
     @classmethod
     def named(cls, name: str) -> OrdinaryUser:
@@ -84,7 +86,7 @@ class OrdinaryUser:
         become = ("setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups", "--")
         argv = (*become, *VAS, "accept", str(own), "--json", *words, "--seconds", f"{seconds:.1f}")
         env = {**os.environ, "HOME": self.home, "USER": self.name, "LOGNAME": self.name}
-        most = seconds + _END_SECONDS
+        most = seconds + self.end_seconds
         done = run(argv, check=False, env=env, cwd=Path("/"), timeout_seconds=most)
         if done.status not in _ENDED:
             said = (done.stderr.strip().splitlines() or [f"status {done.status}"])[-1]
