@@ -118,7 +118,7 @@ def test_both_paths_in_turn(site: RoutedNet) -> None:
 
 @pytest.mark.long
 def test_a_guest_that_was_started_again_is_reached_by_its_new_port(site: RoutedNet) -> None:
-    """Its tap is made anew, so the port of the host's bridge has another index."""
+    """libvirt makes it another tap, so the port of the host's bridge has another index."""
     (nic,) = site.ip_json("vm1", "address", "show", "virtio0")
     had = [f"{each['local']}/{each['prefixlen']}" for each in nic["addr_info"]]
     site.ip("oss1", "link", "delete", "vnet0")

@@ -188,7 +188,7 @@ def test_another_default_of_the_role_is_noticed(changed: dict[str, Any], tmp_pat
 
 
 def flags(text: str, places: dict[str, str]) -> dict[str, str]:
-    """Flag -> value of an argument file; a path of `places` is given by its word."""
+    """Flag -> value of an argument file, with the word of `places` instead of a path."""
     for path, word in places.items():
         text = text.replace(path, word)
     words = shlex.split(text)

@@ -13,7 +13,7 @@ final class MapFiles {
   private final int start;
 
   /**
-   * Describes what is to be read.
+   * Names the files of a map that a reduce task will read; opens none.
    *
    * @param task the task attempt that wrote the files: Spark's map id
    * @param start the first partition, for errors
@@ -45,7 +45,7 @@ final class MapFiles {
   }
 
   /**
-   * Returns what is to be thrown when a file of this map could not be read: {@link
+   * Returns the exception for a caller to throw that could not read a file of this map: {@link
    * BadMapOutputException} if the application's other files can be seen, else {@link
    * StorageAwayException}. A task that is being killed blames nobody.
    */

@@ -95,7 +95,7 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
         data.close();
       }
     } catch (IOException e) {
-      LOG.debug("Closing a file that is to be removed", e);
+      LOG.debug("The file did not close; the writer removes it now", e);
     }
     remove(PredictableNames.sparkUnpublished(task));
     if (data != null) {
