@@ -23,7 +23,9 @@ from vas_ansible.monitoring import (
 )
 from vas_ansible.panels import CAUSES, PANELS
 from vas_cluster import load_cluster
+from vas_core.cli import run_command
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_routing.daemon.metrics import RouteMetrics
 from vas_tests.pages import anchors
 from vas_yarn.jobstats import metrics as jobstats
@@ -108,6 +110,26 @@ def ours() -> set[str]:
     families = [*RouteMetrics().registry.collect(), *AffinityMetrics().registry.collect()]
     ends = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
     return {f.name + end for f in families for end in ends.get(f.type, ("",))}
+
+
+def test_the_command_links_alerts_to_the_site_s_pages_or_says_that_links_lead_nowhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "provision",
+        "monitoring",
+        str(tmp_path / "made"),
+        "--cluster",
+        str(REPOSITORY / "cluster/examples/laptop-lab.yaml"),
+    ]
+    assert run_command([*words, "--runbooks", "https://docs.hpc.example/vas"]) == 0
+    assert "lead nowhere" not in capsys.readouterr().err
+    told = yaml.safe_load((tmp_path / "made/rules.yml").read_text())
+    links = {rule["annotations"]["runbook_url"] for rule in told["groups"][0]["rules"]}
+    assert links
+    assert all(link.startswith("https://docs.hpc.example/vas/runbook.md#") for link in links)
+    assert run_command(words) == 0
+    assert "give --runbooks" in capsys.readouterr().err
 
 
 def test_the_janitor_s_metrics_are_those_of_its_file(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from vas_ansible.firewall import (
     server_firewalld,
     server_nftables,
 )
-from vas_ansible.monitoring import monitoring_files
+from vas_ansible.monitoring import RUNBOOKS, monitoring_files
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
@@ -161,15 +161,23 @@ def _findings_as_json(
     default=default_path,
     help="Path of the site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
 )
-def monitoring(directory: Path, cluster_file: Path) -> None:
+@click.option(
+    "--runbooks",
+    metavar="URL",
+    default=RUNBOOKS,
+    help="URL of the site's copy of `docs`, or of the page `vas docs` built, for alerts' links.",
+)
+def monitoring(directory: Path, cluster_file: Path, runbooks: str) -> None:
     """Write Prometheus' targets and rules, and a dashboard.
 
     The role `monitoring` writes the same to /etc/prometheus/vas.
 
     \b
-    Example: vas provision monitoring build/monitoring
+    Example: vas provision monitoring build/monitoring --runbooks https://docs.hpc.example/vas
     """
-    files = monitoring_files(load_cluster(cluster_file))
+    files = monitoring_files(load_cluster(cluster_file), runbooks)
+    if "://" not in runbooks:
+        note("the links of alerts to the runbook lead nowhere: give --runbooks URL")
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(text)
