@@ -45,7 +45,7 @@ _ON_FABRIC = ("oss1", "oss2", *_GUESTS)
 _PLACED = ("affinity", "verify", "/etc/vas/placement.json")
 _ROUTED = ("route", "verify")
 _LOST, _ITS_GUEST = "oss2", "vm2"
-# There is no time server here, and the kernel's settings are this machine's.
+# No machine here serves the time, and the kernel's settings are this machine's.
 _WITHOUT: Variables = {"vas_hostcheck_accepted": ["time", "links"]}
 _NEW_HEAPS: Variables = {
     "vas_hadoop_heaps": {"nodemanager": "-Xmx500m", "resourcemanager": "-Xmx900m"}

@@ -168,3 +168,16 @@ def test_a_server_stays_marked_until_its_guests_are_back(inventory: Path, back: 
     assert (readmitted.status == 0) == back
     assert ("stays marked, as vas01.hpc.example did not come back" in readmitted.stdout) != back
     assert mark.read_text().split() == [*([] if back else [GOOD]), "oss02.hpc.example"]
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
+def test_no_release_comes_while_a_guest_is_out_of_reach(inventory: Path) -> None:
+    silent = inventory.parent / "host_vars/vas02.hpc.example.yml"
+    shutil.copy(inventory.parent / f"host_vars/{SILENT}.yml", silent)
+    words = ("--check", "-e", "vas_hadoop_class_archive=false", "-e", "ansible_ssh_retries=0")
+    stopped = play(inventory, "rolling-upgrade.yml", *words)
+    assert stopped.status != 0
+    said = " ".join(stopped.stdout.split())
+    assert "nothing was upgraded, as vas02.hpc.example did not answer" in said
+    assert "TASK [program" not in stopped.stdout
+    assert "TASK [Drain the guest]" not in stopped.stdout

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vas_cluster import load_cluster
 from vas_core.polling import poll
-from vas_core.process import Completed
+from vas_core.process import CommandFailed, Completed
 from vas_core.repository import REPOSITORY
 from vas_tests.hosts.compare import Picture, differences, look
 from vas_tests.hosts.guest import DISKS
@@ -97,7 +97,12 @@ class WholeSite:
         started = time.monotonic()
         variables = self.variables | (more or {})
         playbook = REPOSITORY / "ansible" / name
-        done = self.site.play(playbook, variables, check=check, timeout_seconds=_PLAY_SECONDS)
+        try:
+            done = self.site.play(playbook, variables, check=check, timeout_seconds=_PLAY_SECONDS)
+        except CommandFailed as failed:
+            # An error tells the end of the output alone.
+            print(failed.completed.stdout)
+            raise
         print(f"{name}: {time.monotonic() - started:.0f} s")
         return done
 
