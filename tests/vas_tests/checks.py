@@ -47,8 +47,9 @@ class CheckLoad(Enum):
 class SuiteCheck:
     """A linter or a test suite, part of the extents from `least` to `most`.
 
-    Beyond `most`, another check includes what this one runs. `cut_short` says that a run whose time
-    is up may leave out tests of it; such a check runs pytest.
+    Beyond `most`, another check includes what this one runs. A check with `longest_seconds`, which
+    runs pytest, may leave tests out where time is short: none begins later than so long before the
+    end.
     """
 
     name: str
@@ -56,17 +57,18 @@ class SuiteCheck:
     least: Extent = Extent.FAST
     most: Extent = Extent.ALL
     load: CheckLoad = CheckLoad.BUSY
-    cut_short: bool = False
+    longest_seconds: float | None = None
 
-    def until(self, deadline: float, turn: int) -> SuiteCheck:
-        """Returns the check with no test begun after `deadline`, in seconds since 1970.
+    def until(self, end: float, turn: int) -> SuiteCheck:
+        """Returns the check with tests left out that would not end by `end`, seconds since 1970.
 
         Its files begin with that of number `turn`, so that in other turns other tests are left out.
-        A check that may not be cut short is returned as it is.
+        A check that leaves nothing out is returned as it is.
         """
-        if not self.cut_short:
+        if self.longest_seconds is None:
             return self
-        limit = ("-p", "vas_tests.deadline", f"--begin-before={deadline:.0f}", f"--turn={turn}")
+        latest = end - self.longest_seconds
+        limit = ("-p", "vas_tests.deadline", f"--begin-before={latest:.0f}", f"--turn={turn}")
         return replace(self, argv=(*self.argv, *limit))
 
 
@@ -169,8 +171,8 @@ _AFTER_RUST = (
     SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=CheckLoad.WAITS),
     *map(_compiles_against, other_hadoops()),
     SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
-    SuiteCheck("lab, at length", _python(*_LAB, _LONG), Extent.CI, cut_short=True),
-    SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL, cut_short=True),
+    SuiteCheck("lab, at length", _python(*_LAB, _LONG), Extent.CI, longest_seconds=300),
+    SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL, longest_seconds=900),
 )
 
 

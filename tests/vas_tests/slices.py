@@ -49,7 +49,7 @@ class Slice:
         """Returns the check that runs the slice's tests."""
         pytest = (sys.executable, "-m", "pytest", "-q", "--durations=10", "-m", "nightly")
         name = f"nightly, slice {self.number}"
-        return SuiteCheck(name, (*pytest, *self.tests), Extent.CI, cut_short=True)
+        return SuiteCheck(name, (*pytest, *self.tests), Extent.CI, longest_seconds=900)
 
 
 @dataclass(frozen=True)
