@@ -15,9 +15,8 @@ from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.shuffle_runs import digests, run
+from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, metrics
 from vas_yarn.jobs.job import JobResult
-
-PROGRAM = REPOSITORY / "shuffled/target/release/vas-shuffled"
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,21 +45,12 @@ while True:
     print("held", flush=True)
     time.sleep(0.5)
 """
-METRICS = "http://127.0.0.1:13564/metrics"
 
 
 @pytest.fixture(scope="module")
 def node_lab() -> Iterator[Lab]:
     """A lab whose NodeManagers run vas-shuffled beside stock's shuffle."""
-    properties = {
-        "yarn.nodemanager.aux-services.mapreduce_shuffle.class": (
-            "org.vas.shuffle.node.DaemonShuffleHandler"
-        ),
-        "vas.shuffled.program": str(PROGRAM),
-        "vas.shuffled.memory": "64m",
-        "vas.shuffled.metrics-port": "13564",
-        "vas.shuffled.patience": "20s",
-    }
+    properties = WITH_DAEMON | {"vas.shuffled.memory": "64m", "vas.shuffled.patience": "20s"}
     options = LabOptions(
         state_dir=REPOSITORY / "build" / "lab" / "jbs", hosts=4, properties=properties
     )
@@ -74,29 +64,16 @@ def stock(node_lab: Lab) -> JobResult:
     return run(node_lab, ("terasort", "/shuffle/in/rows"), "stock", SORT)
 
 
-def read_bytes(lab: Lab) -> int:
-    """Returns the bytes of segments that all daemons read since they started, for whatever node."""
-    names = ("vas_shuffled_served_bytes_total ", "vas_shuffled_own_bytes_total ")
-    ask = f"import urllib.request as u; print(u.urlopen({METRICS!r}).read().decode())"
-    total = 0
-    for guest in lab.spec.cluster.guests():
-        text = lab.call([sys.executable, "-c", ask], node=guest.name).stdout
-        found = [int(line.split()[1]) for line in text.splitlines() if line.startswith(names)]
-        assert len(found) == len(names), text
-        total += sum(found)
-    return total
-
-
 def test_a_sort_gives_what_stock_gives_and_its_bytes_went_by_the_daemons(
     node_lab: Lab, stock: JobResult
 ) -> None:
-    before = read_bytes(node_lab)
+    before = sum(metrics(node_lab, *READ_BYTES))
     job = run(node_lab, ("terasort", "/shuffle/in/rows"), "jbs", SORT | JBS)
     assert digests(node_lab, "jbs") == digests(node_lab, "stock")
     for name in ("REDUCE_SHUFFLE_BYTES", "REDUCE_INPUT_RECORDS", "SHUFFLED_MAPS", "FAILED_SHUFFLE"):
         assert job.counter(name) == stock.counter(name), name
     # 400,000 rows of 100 bytes, each fetched once; of small segments none.
-    assert read_bytes(node_lab) - before >= 40_000_000
+    assert sum(metrics(node_lab, *READ_BYTES)) - before >= 40_000_000
     assert job.counter("MOF_BYTES_READ") >= 40_000_000
 
 

@@ -5,16 +5,12 @@ Each ends in an undisturbed job's output, and leaves nothing.
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_lab.control import ControlRequest
-from vas_lab.hadoop.daemons import RESOURCE_MANAGER, node_manager
+from vas_lab.hadoop.daemons import RESOURCE_MANAGER
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     EXIT_SECONDS,
@@ -23,7 +19,6 @@ from vas_tests.faults import (
     MOF,
     PATIENCE_SECONDS,
     REDUCERS,
-    FaultyJob,
     Point,
     attempt,
     digests,
@@ -36,14 +31,19 @@ from vas_tests.faults import (
     yarn,
 )
 from vas_tests.in_lab import resource_manager
+from vas_tests.kills import (
+    HALF,
+    OUTPUT,
+    SPREAD,
+    at_half,
+    dead,
+    halves,
+    kill,
+    nodes,
+    release_halves,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-
-_OUTPUT = "part-r-"
-# A reducer writes some 250 lines in four calls each: this is at half of them.
-_HALF = 500
-# One map and one reducer on each node at a time.
-_SPREAD = {"mapreduce.map.memory.mb": "600", "mapreduce.reduce.memory.mb": "600"}
 
 
 def test_killed_tasks_run_again_and_no_other(lab: Lab, undisturbed: dict[str, str]) -> None:
@@ -52,7 +52,7 @@ def test_killed_tasks_run_again_and_no_other(lab: Lab, undisturbed: dict[str, st
         Point("published", attempt("m_000001_0"), "renamed", MANIFEST),
         Point("validating", attempt("r_000000_0"), "open", MANIFEST, nth=2),
         Point("merging", attempt("r_000001_0"), "read", MOF, nth=2),
-        Point("reducing", attempt("r_000002_0"), "write", _OUTPUT, nth=_HALF),
+        Point("reducing", attempt("r_000002_0"), "write", OUTPUT, nth=HALF),
     )
     with faulty_job(lab, "killed-tasks", *points) as job:
         for point in points:
@@ -63,61 +63,16 @@ def test_killed_tasks_run_again_and_no_other(lab: Lab, undisturbed: dict[str, st
     assert digests(lab, "killed-tasks") == undisturbed
 
 
-def halves() -> dict[str, Point]:
-    """Reducer's first attempt -> the half of its output."""
-    return {
-        name: Point(f"half-of-{name}", attempt(name), "write", _OUTPUT, nth=_HALF)
-        for name in sorted(names("r", 0))
-    }
-
-
-def at_half(job: FaultyJob) -> dict[str, str]:
-    """Waits until each reducer is at half of its output: node -> the reducer's attempt."""
-    return {job.held(point.name).node: name for name, point in halves().items()}
-
-
-def release_halves(job: FaultyJob, reducers: set[str]) -> None:
-    """Lets reducers go on."""
-    job.release(*(halves()[name].name for name in reducers))
-
-
-@contextmanager
-def dead(lab: Lab, guest: str) -> Iterator[None]:
-    """A NodeManager that is dead during the body, by kill -9; its containers live on."""
-    kill(lab, node_manager(guest))
-    try:
-        yield
-    finally:
-        lab.ask(ControlRequest(ask="start", daemon=node_manager(guest)))
-        poll(lambda: nodes(lab).get(guest), lambda s: s == "RUNNING", PATIENCE_SECONDS, guest)
-
-
-def kill(lab: Lab, daemon: str) -> None:
-    """kill -9 of a daemon; afterwards it can be started again."""
-
-    def is_alive() -> bool:
-        daemons = lab.ask(ControlRequest(ask="status")).daemons
-        return next(d.pid is not None for d in daemons if d.name == daemon)
-
-    lab.ask(ControlRequest(ask="signal", daemon=daemon, signal=signal.SIGKILL))
-    poll(is_alive, lambda alive: not alive, PATIENCE_SECONDS, f"{daemon} to end")
-
-
-def nodes(lab: Lab) -> dict[str, str]:
-    """Node -> state, as the ResourceManager has it."""
-    return lab.ask(ControlRequest(ask="status")).nodes
-
-
 @pytest.mark.nightly
 @pytest.mark.long
 def test_a_node_lost_at_half_of_the_reduce_phase_costs_no_map(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
     again = [
-        Point(f"again-{r}", attempt(f"r_{r:06}_1"), "write", _OUTPUT, nth=_HALF)
+        Point(f"again-{r}", attempt(f"r_{r:06}_1"), "write", OUTPUT, nth=HALF)
         for r in range(REDUCERS)
     ]
-    with faulty_job(lab, "lost-node", *halves().values(), *again, conf=_SPREAD) as job:
+    with faulty_job(lab, "lost-node", *halves().values(), *again, conf=SPREAD) as job:
         reducers = at_half(job)
         lost = min(set(reducers) - {job.master_node()})
         orphan = reducers.pop(lost)
@@ -143,7 +98,7 @@ def test_a_node_lost_in_the_map_phase_costs_no_finished_map(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
     points = [Point(name, attempt(name), "rename", MANIFEST) for name in sorted(names("m", 0))]
-    with faulty_job(lab, "lost-early", *points, conf=_SPREAD) as job:
+    with faulty_job(lab, "lost-early", *points, conf=SPREAD) as job:
         where = {job.held(point.name).node: point.name for point in points}
         assert len(where) == MAPS
         lost, *_, last = sorted(where, key=lambda node: (node == job.master_node(), node))
@@ -168,7 +123,7 @@ def test_a_node_lost_in_the_map_phase_costs_no_finished_map(
 @pytest.mark.nightly
 @pytest.mark.long
 def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[str, str]) -> None:
-    conf = _SPREAD | {"mapreduce.job.tags": ""}
+    conf = SPREAD | {"mapreduce.job.tags": ""}
     with faulty_job(lab, "lost-untagged", *halves().values(), conf=conf) as job:
         reducers = at_half(job)
         lost = min(set(reducers) - {job.master_node()})
@@ -229,7 +184,7 @@ def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
     """A node with finished maps dies while the ResourceManager is away, another one afterwards."""
-    with faulty_job(lab, "killed-rm", *halves().values(), conf=_SPREAD) as job:
+    with faulty_job(lab, "killed-rm", *halves().values(), conf=SPREAD) as job:
         reducers = at_half(job)
         first, second, *_ = sorted(set(reducers) - {job.master_node()})
         assert {first, second} <= {a.node for a in job.attempts().values()}, "no map ran there"
@@ -257,7 +212,7 @@ def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
 def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, str]) -> None:
     points = (
         Point("slow-map", attempt("m_000000_0"), "renamed", MANIFEST),
-        Point("slow-reducer", attempt("r_000000_0"), "write", _OUTPUT, nth=_HALF),
+        Point("slow-reducer", attempt("r_000000_0"), "write", OUTPUT, nth=HALF),
     )
     conf = {
         "mapreduce.map.speculative": "true",

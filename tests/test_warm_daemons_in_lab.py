@@ -5,20 +5,16 @@ A lab of its own: its NodeManagers recover their containers, and its queues pree
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 
 import pytest
 
 from vas_core.polling import poll
 from vas_core.repository import REPOSITORY
-from vas_lab.control import ControlRequest
-from vas_lab.hadoop.daemons import node_manager
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.faults import (
     MANIFEST,
-    PATIENCE_SECONDS,
     REDUCERS,
     FaultyJob,
     Point,
@@ -26,6 +22,7 @@ from vas_tests.faults import (
     faulty_job,
     finished,
 )
+from vas_tests.kills import restart
 from vas_tests.warm import COLD, MAPS, PATIENT, ExpectedJob, is_held, jvms
 
 pytestmark = [
@@ -87,31 +84,13 @@ def waiting(job: FaultyJob) -> set[int]:
     return found
 
 
-def restart(lab: Lab, daemon: str) -> None:
-    """Kills a NodeManager with -9, starts it again, and waits until YARN has it back."""
-
-    def is_alive() -> bool:
-        daemons = lab.ask(ControlRequest(ask="status")).daemons
-        return next(each.pid is not None for each in daemons if each.name == daemon)
-
-    def registrations() -> int:
-        log = lab.spec.logs / f"{daemon}.log"
-        return log.read_text(errors="replace").count("Registered with ResourceManager")
-
-    before = registrations()
-    lab.ask(ControlRequest(ask="signal", daemon=daemon, signal=signal.SIGKILL))
-    poll(is_alive, lambda found: not found, PATIENCE_SECONDS, f"{daemon} to end")
-    lab.ask(ControlRequest(ask="start", daemon=daemon))
-    poll(registrations, lambda now: now > before, PATIENCE_SECONDS, f"{daemon} to be back")
-
-
 def test_containers_outlive_their_node_managers_and_run_more_tasks(
     own_lab: Lab, output: dict[str, str]
 ) -> None:
     with faulty_job(own_lab, "restarted", _LAST, conf=PATIENT) as job:
         before = waiting(job) | set(jvms(job))
         for guest in own_lab.spec.cluster.guests():
-            restart(own_lab, node_manager(guest.name))
+            restart(own_lab, guest.name)
         assert set(jvms(job)) == before
         job.release("last")
         assert job.succeeded().counter("CONTAINERS_LAUNCHED") == len(before)
