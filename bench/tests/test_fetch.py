@@ -13,7 +13,15 @@ from vas_bench.fetch.page_cache import cached_share
 from vas_bench.fetch.place import check_machine, observed
 from vas_bench.fetch.processes import accepted_connections
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, PartitionSum
-from vas_bench.fetch.subjects import ARMS, DAEMON, STOCK, STOCK_TLS, FetchSubject, subjects
+from vas_bench.fetch.subjects import (
+    ARMS,
+    DAEMON,
+    DAEMON_MERGED,
+    STOCK,
+    STOCK_TLS,
+    FetchSubject,
+    subjects,
+)
 from vas_bench.fetch.sums import ClientSum, wrong_sums
 from vas_bench.fetch.table import COLUMNS, KINDS, rows
 from vas_bench.results.record import BenchRun
@@ -88,7 +96,12 @@ def test_the_rows_are_the_medians_and_the_ratio() -> None:
     found = rows(runs)
     assert len(found) == 2 * len(KINDS)
     cpu = found[0].as_json()
-    assert cpu["medians"] == {STOCK: 17.5, STOCK_TLS: None, DAEMON: 7.5}
+    assert cpu["medians"] == {
+        STOCK: 17.5,
+        STOCK_TLS: None,
+        DAEMON: 7.5,
+        DAEMON_MERGED: None,
+    }
     assert (cpu["ratio"], cpu["n"], cpu["goal"], cpu["met"]) == (
         round(7.5 / 17.5, 4),
         3,
@@ -115,6 +128,7 @@ def test_a_dry_run_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "fetch", "--dry-run", "--rounds", "2", "--clients", "1"]) == 0
     printed = capsys.readouterr()
     assert printed.out.count("vas-shuffled, 1 client") == 2
+    assert printed.out.count("vas-shuffled, merged, 1 client") == 2
     assert "vas-shuffled has no TLS" in printed.err
     assert run_command(["bench", "fetch", "--size", "1K", "--dry-run"]) == 2
 
@@ -148,5 +162,7 @@ def test_all_arms_read_what_was_written(tmp_path: Path, capsys: pytest.CaptureFi
     # Each node has one connection to the server; a reducer of the daemon writes no record.
     assert found["connections"]["medians"][DAEMON] == 2
     assert found["records written to clients' disks"]["medians"][DAEMON] == 0
+    # Nothing comes with looks that the client's daemon is to merge, so all of it is read.
+    assert found["requests"]["medians"][DAEMON_MERGED] >= found["requests"]["medians"][DAEMON]
     # All is there: nothing runs again.
     assert run_command(argv) == 0

@@ -42,6 +42,11 @@ impl MemoryBudget {
         Some(Reserved { budget: Arc::clone(self), payer, bytes })
     }
 
+    /// Returns the number of bytes that there are.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
     /// Returns how often reserved bytes were given back: while this number grows, waiting is worth it.
     pub fn given(&self) -> u64 {
         self.given.load(Ordering::Relaxed)

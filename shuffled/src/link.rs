@@ -1,6 +1,7 @@
 //! Sends and reads what both ends of a connection have in common: the greeting, and messages with their tags.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
+use crate::merge::wire::MERGE_MAGIC;
 use crate::random::{nonce, NONCE};
 use crate::wire::{Accept, Malformed, Message, MessageHeader, HEADER, MAGIC, TAG};
 use std::io::{self, Read, Write};
@@ -87,6 +88,21 @@ pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> 
     stream.read_exact(&mut theirs)?;
     let (asker, answerer) = if role == LinkRole::Asker { (ours, theirs) } else { (theirs, ours) };
     Ok(Transcript { asker, answerer, ends })
+}
+
+/// Reads a reducer's greeting and answers it; returns the transcript, and whether the connection is for one merge.
+/// Returns an error if the other end is not a reducer of this protocol, which is told this daemon's version.
+pub fn greet_reducer(stream: &mut (impl Read + Write)) -> io::Result<(Transcript, bool)> {
+    let (mut magic, mut theirs, ours) = ([0; MAGIC.len()], [0; NONCE], nonce()?);
+    stream.read_exact(&mut magic)?;
+    let is_merge = magic == *MERGE_MAGIC;
+    let answered = if is_merge { MERGE_MAGIC } else { MAGIC };
+    stream.write_all(&[answered.as_slice(), &ours].concat())?;
+    if magic != *answered {
+        return Err(malformed(Malformed("not a reducer of this protocol")));
+    }
+    stream.read_exact(&mut theirs)?;
+    Ok((Transcript { asker: theirs, answerer: ours, ends: String::new() }, is_merge))
 }
 
 /// A message as it arrived; its tag is not checked yet.

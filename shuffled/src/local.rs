@@ -1,11 +1,13 @@
 //! Serves the reducers of this node, by a Unix socket in each local directory. A connection has one request at a
-//! time.
+//! time, or is for one merge.
 
 use crate::auth::{is_equal, Transcript};
 use crate::budget::{MemoryBudget, Reserved};
 use crate::door::{Admission, Door, Limits};
 use crate::jobs::{Job, ServedJobs};
-use crate::link::{greet, malformed, receive, LinkRole, Until};
+use crate::link::{greet_reducer, malformed, receive, Until};
+use crate::merge::memory::MergeBudget;
+use crate::merge::serve::Merges;
 use crate::metrics::Metrics;
 use crate::names::JobKey;
 use crate::pace::Pace;
@@ -40,13 +42,16 @@ pub struct Local {
     metrics: Arc<Metrics>,
     pace: Pace,
     door: Arc<Door<u32>>,
+    merges: Merges,
 }
 
 impl Local {
     pub fn new(
         jobs: Arc<ServedJobs>, peers: Arc<Peers>, budget: Arc<MemoryBudget>, metrics: Arc<Metrics>, pace: Pace,
     ) -> Arc<Local> {
-        Arc::new(Local { jobs, peers, budget, metrics, pace, door: Door::new(LIMITS) })
+        let of_merges = MergeBudget::new(Arc::clone(&budget));
+        let merges = Merges::new(Arc::clone(&peers), of_merges, Arc::clone(&metrics), pace);
+        Arc::new(Local { jobs, peers, budget, metrics, pace, door: Door::new(LIMITS), merges })
     }
 
     /// Accepts reducers' connections for ever, and serves each in a thread of its own.
@@ -76,7 +81,7 @@ impl Local {
 
     fn serve(&self, stream: &UnixStream, admission: &Admission<u32>, uid: u32) -> io::Result<()> {
         let mut early = Until { stream, end: Instant::now() + self.pace.proof };
-        let transcript = greet(&mut early, LinkRole::Answerer, String::new())?;
+        let (transcript, is_merge) = greet_reducer(&mut early)?;
         let Some(job) = self.authenticated(&mut early, &transcript, uid)? else { return Ok(()) };
         if !admission.proved(BTreeSet::from([job.key])) {
             return Ok(());
@@ -85,6 +90,9 @@ impl Local {
         // than the NodeManager says.
         let (key, weak) = (job.key, Arc::downgrade(&job));
         drop(job);
+        if is_merge {
+            return self.merges.serve(stream, &weak);
+        }
         loop {
             stream.set_read_timeout(None)?;
             let received = match receive(&mut &*stream, Accept::Requests) {

@@ -13,6 +13,7 @@ mod jobs;
 mod link;
 mod local;
 mod look;
+mod merge;
 mod metrics;
 mod names;
 mod options;
@@ -37,6 +38,8 @@ mod abuse_tests;
 mod own_link_tests;
 #[cfg(test)]
 mod testing {
+    pub mod ifile;
+    pub mod merger;
     pub mod node;
     pub mod site;
 }

@@ -10,6 +10,8 @@ pub struct Pace {
     pub silent: Duration,
     /// How long another node may read none of its answers.
     pub stalled: Duration,
+    /// How long a reducer may take none of the records that are merged for it. One that goes on later asks again.
+    pub unread: Duration,
     /// How long a new connection may take to prove a job.
     pub proof: Duration,
     /// A function that is called for each 64 KiB of a segment that is checked.
@@ -22,6 +24,7 @@ impl Default for Pace {
             tick: Duration::from_secs(10),
             silent: Duration::from_secs(120),
             stalled: Duration::from_secs(60),
+            unread: Duration::from_secs(600),
             proof: Duration::from_secs(10),
             block: || {},
         }

@@ -247,8 +247,8 @@ impl Reader<'_> {
         received.verify(&session, Direction::Answered, self.answered)?;
         self.answered += 1;
         match (received.message, call.request.ask) {
-            // By this reason another node says that it is in trouble itself; this node is not.
-            (Message::Refused(refused), _) if refused.why == RefusalReason::Here => {
+            // By these reasons another node says that it is in trouble itself; this node is not.
+            (Message::Refused(refused), _) if matches!(refused.why, RefusalReason::Here | RefusalReason::Disorder) => {
                 Ok(Err(Refused { why: RefusalReason::Sick, ..refused }))
             }
             (Message::Refused(refused), _) => Ok(Err(refused)),

@@ -50,6 +50,13 @@ pub struct Call {
     pub signs: Arc<Signs>,
 }
 
+/// A request that was made, and may be answered already. If this is dropped, a request that was not sent yet is not.
+pub struct Asked {
+    peer: Arc<PeerNode>,
+    answer: Receiver<CallResult>,
+    signs: Arc<Signs>,
+}
+
 /// The time of the last sign of progress of one request; None until the request is sent.
 #[derive(Default)]
 pub struct Signs(Mutex<Option<Instant>>);
@@ -141,6 +148,11 @@ impl Peers {
     fn call_once(
         self: &Arc<Self>, job: &Arc<Job>, request: &Request, progress: &mut dyn FnMut() -> bool,
     ) -> CallResult {
+        self.wait(&self.ask(job, request)?, progress)
+    }
+
+    /// Asks the node that the request names, and does not wait for its answer, which `wait` returns.
+    pub fn ask(self: &Arc<Self>, job: &Arc<Job>, request: &Request) -> Result<Asked, Refused> {
         let (reply, answer) = sync_channel(1);
         let signs = Arc::new(Signs::default());
         // How much a look reads is not known here; the node that reads it counts it.
@@ -162,13 +174,14 @@ impl Peers {
         state.is_fresh = false;
         drop(state);
         peer.changed.notify_all();
-        self.wait(&peer, &answer, &signs, progress)
+        Ok(Asked { peer, answer, signs })
     }
 
-    // Whatever ends the connection sends an answer too. A request that shows no progress while others do is given up.
-    fn wait(
-        &self, peer: &PeerNode, answer: &Receiver<CallResult>, signs: &Signs, progress: &mut dyn FnMut() -> bool,
-    ) -> CallResult {
+    /// Waits for the answer to a request. `progress` is as in `call`. Does not ask a busy node again.
+    pub fn wait(&self, asked: &Asked, progress: &mut dyn FnMut() -> bool) -> CallResult {
+        // Whatever ends the connection sends an answer too. A request that shows no progress while others do is given
+        // up.
+        let Asked { peer, answer, signs } = asked;
         let begun = Instant::now();
         let mut told = begun;
         loop {
@@ -357,8 +370,12 @@ impl PeerNode {
             }
             let state = &mut *guard;
             if let Some(call) = state.queue.take(|payer| state.window.may_take(*payer, 1)) {
-                state.window.charge(call.job.payer(), 1);
-                return Some(call);
+                // The signs of a request that nobody waits for are its own alone.
+                if Arc::strong_count(&call.signs) > 1 {
+                    state.window.charge(call.job.payer(), 1);
+                    return Some(call);
+                }
+                continue;
             }
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }

@@ -48,12 +48,16 @@ pub enum RefusalReason {
     /// The job or its user has its share of the daemon's memory, files or connections; a moment later there may be
     /// more.
     Busy = 8,
+    /// Records of a map do not come in the order of their keys. Only a reducer's own daemon gives this reason, to
+    /// reducers that it merges for.
+    Disorder = 9,
 }
 
 impl RefusalReason {
     fn of(number: u8) -> Option<RefusalReason> {
         use RefusalReason::*;
-        [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch, Here, Busy].into_iter().find(|r| *r as u8 == number)
+        let all = [NotAllowed, Gone, Damaged, Sick, Unreachable, TooMuch, Here, Busy, Disorder];
+        all.into_iter().find(|r| *r as u8 == number)
     }
 }
 
@@ -248,7 +252,7 @@ impl Message {
             WORKING => Message::Working,
             _ => return Err(Malformed("an unknown kind of message")),
         };
-        if rest.0.is_empty() { Ok(message) } else { Err(Malformed("bytes behind a message")) }
+        rest.end().map(|()| message)
     }
 }
 
@@ -280,10 +284,10 @@ fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
 }
 
 /// The bytes of a message that are not decoded yet.
-struct Cursor<'a>(&'a [u8]);
+pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         if count > self.0.len() {
             return Err(Malformed("a message that ends too early"));
         }
@@ -298,24 +302,30 @@ impl<'a> Cursor<'a> {
         Ok(array)
     }
 
-    fn u8(&mut self) -> Result<u8, Malformed> {
+    pub fn u8(&mut self) -> Result<u8, Malformed> {
         Ok(self.array::<1>()?[0])
     }
 
-    fn u32(&mut self) -> Result<u32, Malformed> {
+    pub fn u32(&mut self) -> Result<u32, Malformed> {
         Ok(u32::from_be_bytes(self.array()?))
     }
 
-    fn u64(&mut self) -> Result<u64, Malformed> {
+    pub fn u64(&mut self) -> Result<u64, Malformed> {
         Ok(u64::from_be_bytes(self.array()?))
     }
 
-    fn at_most(&mut self, most: u32) -> Result<u32, Malformed> {
+    /// Returns an error for a number beyond `most`.
+    pub fn at_most(&mut self, most: u32) -> Result<u32, Malformed> {
         let number = self.u32()?;
         if number > most { Err(Malformed("a number beyond its bound")) } else { Ok(number) }
     }
 
-    fn job(&mut self) -> Result<JobKey, Malformed> {
+    /// Returns an error if bytes are left.
+    pub fn end(&self) -> Result<(), Malformed> {
+        if self.0.is_empty() { Ok(()) } else { Err(Malformed("bytes behind a message")) }
+    }
+
+    pub fn job(&mut self) -> Result<JobKey, Malformed> {
         Ok(JobKey { cluster: self.u64()?, number: self.u32()? })
     }
 

@@ -22,6 +22,7 @@ const SHORT: Pace = Pace {
     tick: Duration::from_millis(20),
     silent: Duration::from_millis(300),
     stalled: Duration::from_millis(300),
+    unread: Duration::from_millis(300),
     proof: Duration::from_secs(10),
     block: || {},
 };

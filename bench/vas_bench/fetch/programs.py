@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vas_bench.fetch.processes import FetchProcess
 from vas_bench.fetch.request import FetchRequest
-from vas_bench.fetch.subjects import DAEMON
+from vas_bench.fetch.subjects import DAEMON_MERGED, WITH_DAEMON
 
 # As org.vas.workloads.fetch.MadeJob has them. The secret guards made-up bytes.
 _APPLICATION, _USER, _SECRET = "application_17_0003", "vas", b"the secret of vas bench"
@@ -41,7 +41,7 @@ class Programs:
     @property
     def is_daemon(self) -> bool:
         """Tells whether vas-shuffled serves and fetches."""
-        return self._request.system == DAEMON
+        return self._request.system in WITH_DAEMON
 
     def server(self, work: Path) -> Started:
         """Returns how to start the server of the map output."""
@@ -64,9 +64,10 @@ class Programs:
         request = self._request
         consumer = _DAEMON_CONSUMER if self.is_daemon else _STOCK_CONSUMER
         scheme = "https" if request.tls else "http"
+        delivery = "merged" if request.system == DAEMON_MERGED else "segments"
         for number in range(request.clients):
             words = (str(self._local(work, number)), str(request.maps), str(request.clients))
-            which = (str(number), consumer, f"{scheme}://{_SERVER}:{_HTTP_PORT}")
+            which = (str(number), consumer, f"{scheme}://{_SERVER}:{_HTTP_PORT}", delivery)
             argv = java_command(request, request.heap_mib, f"{_MAIN}.FetchClient", *words, *which)
             yield argv, work, f"client {number}"
 

@@ -14,10 +14,12 @@ from vas_core.shown import counted
 STOCK: Fetching = "stock fetch"
 STOCK_TLS: Fetching = "stock fetch, TLS"
 DAEMON: Fetching = "vas-shuffled"
+DAEMON_MERGED: Fetching = "vas-shuffled, merged"
+WITH_DAEMON = frozenset({DAEMON, DAEMON_MERGED})
 ARMS: tuple[Fetching, ...] = get_args(Fetching)
 # Seconds on two quiet cores: JVMs that start, and each GiB that is fetched three times.
 _START_SECONDS = 12.0
-_SECONDS_PER_GIB = {STOCK: 60.0, STOCK_TLS: 90.0, DAEMON: 45.0}
+_SECONDS_PER_GIB = {STOCK: 60.0, STOCK_TLS: 90.0, DAEMON: 45.0, DAEMON_MERGED: 45.0}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 package org.vas.shuffle;
 
 import java.time.Duration;
+import java.util.List;
 import org.vas.conf.ConfKey;
 
 /** The configuration keys of {@code vas-shuffled}, the daemon for node-local map output. */
@@ -32,6 +33,15 @@ public interface DaemonConf {
   ConfKey<String> TLS_AUTHORITIES = ConfKey.text("vas.shuffled.tls.authorities", "",
       "PEM file with the certificates of the authorities that sign nodes' certificates. A"
           + " NodeManager's key.");
+
+  ConfKey<String> DELIVERY = ConfKey.choice("vas.shuffled.delivery", "segments",
+      List.of("segments", "merged"),
+      "What the daemon gives a reducer. segments: the bytes of each map's segment, which the"
+          + " reducer's JVM merges. merged: one sorted stream that the daemon merged, where the keys"
+          + " are Text, BytesWritable, IntWritable, LongWritable or NullWritable in the order of"
+          + " their own comparators, map output is neither compressed nor encrypted, and the daemon"
+          + " has memory for all segments at once; else segments, and the task's log says why. A"
+          + " job's key.");
 
   ConfKey<Duration> PATIENCE = ConfKey.duration("vas.shuffled.patience", "60s", "1s", "1h",
       "How long a reducer asks again while a daemon cannot be reached. After that the map is"

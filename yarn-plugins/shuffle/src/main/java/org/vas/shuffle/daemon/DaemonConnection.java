@@ -7,9 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Selector;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
-import java.util.Arrays;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.mapred.JobID;
 
@@ -27,21 +24,13 @@ final class DaemonConnection implements Closeable {
   static final byte READ = 4;
   static final byte LOOKED = 5;
   static final byte DATA = 6;
-  private static final byte[] MAGIC = "VASJBS02".getBytes(StandardCharsets.US_ASCII);
-  private static final int HEADER = 14;
-  private static final int KIND = Integer.BYTES;
   private static final int MOST_CHECKSUMS = 1 << 18;
   private static final int LARGEST_ANSWER = 24 + 4 * MOST_CHECKSUMS + LARGEST_HELD;
-  private static final byte AUTH = 1;
-  private static final byte AUTHENTICATED = 2;
-  private static final byte REFUSED = 7;
-  private static final byte WORKING = 8;
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final SocketChannel channel;
   private final JobID job;
-  private final ByteBuffer header = ByteBuffer.allocate(HEADER);
-  private long id;
+  private final ByteBuffer header = ByteBuffer.allocate(Handshake.HEADER);
+  private long id = 1; // of the last request; the first was the proof
   private DaemonRequest request;
   // The answer's parts in their order; null before it is known how long they are.
   private ByteBuffer body;
@@ -59,50 +48,13 @@ final class DaemonConnection implements Closeable {
   DaemonConnection(SocketChannel channel, JobID job, SecretKey secret) throws IOException {
     this.channel = channel;
     this.job = job;
+    Handshake.prove(channel, Handshake.READS, job, secret);
     try {
-      prove(secret);
       channel.configureBlocking(false);
     } catch (IOException | RuntimeException e) {
       channel.close();
       throw e;
     }
-  }
-
-  private void prove(SecretKey secret) throws IOException {
-    byte[] nonce = new byte[Proofs.NONCE_BYTES];
-    RANDOM.nextBytes(nonce);
-    write(ByteBuffer.allocate(MAGIC.length + nonce.length).put(MAGIC).put(nonce).flip());
-    byte[] theirs = readWhole(MAGIC.length + nonce.length).array();
-    if (!Arrays.equals(MAGIC, Arrays.copyOf(theirs, MAGIC.length))) {
-      throw new IOException("not a vas-shuffled of this version");
-    }
-    Proofs proofs = new Proofs(
-        nonce, Arrays.copyOfRange(theirs, MAGIC.length, theirs.length), job, secret);
-    write(message(AUTH, ByteBuffer.allocate(12 + Proofs.BYTES)
-        .put(Proofs.jobBytes(job)).put(proofs.asker()).array()));
-    header.put(readWhole(HEADER));
-    ByteBuffer answer = readWhole(checkedLength());
-    byte kind = header.get(KIND);
-    header.clear();
-    if (kind == REFUSED && answer.hasRemaining()) {
-      throw refusal(answer);
-    }
-    byte[] proof = new byte[Proofs.BYTES];
-    if (kind != AUTHENTICATED || answer.remaining() != proof.length) {
-      throw new IOException("an answer of kind " + kind + " to a proof");
-    }
-    answer.get(proof);
-    if (!proofs.isAnswerer(proof)) {
-      throw new IOException("a vas-shuffled that does not know the job's secret");
-    }
-  }
-
-  private ByteBuffer readWhole(int count) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(count);
-    while (bytes.hasRemaining()) {
-      fill(bytes);
-    }
-    return bytes.flip();
   }
 
   /** Registers the channel with a selector, which then tells when there is something to read. */
@@ -113,7 +65,7 @@ final class DaemonConnection implements Closeable {
   /** Sends a request; the answer to the one before must be complete. */
   void ask(DaemonRequest asked) throws IOException {
     request = asked;
-    write(message(asked.kind(), asked.body(job)));
+    write(Handshake.message(asked.kind(), ++id, asked.body(job)));
   }
 
   /**
@@ -149,29 +101,24 @@ final class DaemonConnection implements Closeable {
   }
 
   private boolean isWorking() {
-    return header.get(KIND) == WORKING && body.capacity() == 0;
+    return header.get(Handshake.KIND) == Handshake.WORKING && body.capacity() == 0;
   }
 
   private ByteBuffer following() throws IOException {
-    byte kind = header.get(KIND);
+    byte kind = header.get(Handshake.KIND);
     ByteBuffer answer = body.flip();
     if (request == null) {
       throw new IOException("an answer of the daemon to no request");
     }
-    if (kind == REFUSED && answer.hasRemaining()) {
+    if (kind == Handshake.REFUSED && answer.hasRemaining()) {
       restart();
-      throw refusal(answer);
+      throw Handshake.refusal(answer);
     }
     if (kind != request.answerKind()) {
       throw new IOException("an answer of kind " + kind + " to a request of kind " + request.kind());
     }
     ByteBuffer bytes = request.answered(answer);
     return bytes == null ? ByteBuffer.allocate(0) : bytes;
-  }
-
-  private static RefusedException refusal(ByteBuffer answer) throws IOException {
-    DaemonRefusal refusal = DaemonRefusal.of(answer.get());
-    return new RefusedException(refusal, StandardCharsets.UTF_8.decode(answer).toString());
   }
 
   private void restart() {
@@ -183,7 +130,7 @@ final class DaemonConnection implements Closeable {
   /** Returns the length in a header, whose flags say nothing here. */
   private int checkedLength() throws IOException {
     int length = header.getInt(0);
-    if (length < 0 || length > LARGEST_ANSWER || header.getLong(KIND + 2) != id) {
+    if (length < 0 || length > LARGEST_ANSWER || header.getLong(Handshake.KIND + 2) != id) {
       throw new IOException("an answer of the daemon with an impossible length or request number");
     }
     return length;
@@ -204,11 +151,6 @@ final class DaemonConnection implements Closeable {
       throw new EOFException("the daemon ended the connection");
     }
     return count;
-  }
-
-  private ByteBuffer message(byte kind, byte[] words) {
-    return ByteBuffer.allocate(HEADER + words.length).putInt(words.length).put(kind).put((byte) 0)
-        .putLong(++id).put(words).flip();
   }
 
   // The daemon has read all before it answered, so that the socket has room for one request.

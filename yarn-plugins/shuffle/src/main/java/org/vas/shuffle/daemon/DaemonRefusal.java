@@ -22,7 +22,9 @@ public enum DaemonRefusal {
    * The job or its user has its whole share of the daemon's resources; a moment later there may be
    * more.
    */
-  BUSY(8);
+  BUSY(8),
+  /** Records of a map do not come in the order of their keys; the answer to a merge only. */
+  DISORDER(9);
 
   private final int number;
 

@@ -55,13 +55,27 @@ public final class SegmentAddress {
    * @throws IOException if it is not known where the map ran
    */
   byte[] request(JobID job, byte[] what) throws IOException {
+    byte[] name = hostBytes();
+    return ByteBuffer.allocate(12 + 3 * Integer.BYTES + what.length + 1 + name.length)
+        .put(Proofs.jobBytes(job)).putInt(map.getTaskID().getId()).putInt(map.getId())
+        .putInt(partition).put(what).put((byte) name.length).put(name).array();
+  }
+
+  /**
+   * Returns the host's name as it goes into messages: 1 to 253 bytes.
+   *
+   * @throws IOException if it is not known where the map ran
+   */
+  byte[] hostBytes() throws IOException {
     byte[] name = host.getBytes(StandardCharsets.US_ASCII);
     if (name.length == 0 || name.length > LONGEST_HOST) {
       throw new IOException(this + ": nobody knows where the map ran");
     }
-    return ByteBuffer.allocate(12 + 3 * Integer.BYTES + what.length + 1 + name.length)
-        .put(Proofs.jobBytes(job)).putInt(map.getTaskID().getId()).putInt(map.getId())
-        .putInt(partition).put(what).put((byte) name.length).put(name).array();
+    return name;
+  }
+
+  TaskAttemptID map() {
+    return map;
   }
 
   @Override

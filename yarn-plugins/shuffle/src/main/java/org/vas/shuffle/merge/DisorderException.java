@@ -6,7 +6,8 @@ import java.io.IOException;
 public final class DisorderException extends IOException {
   private static final long serialVersionUID = 1;
 
-  DisorderException(String message) {
+  /** Makes the exception with a message that names job and attempt. */
+  public DisorderException(String message) {
     super(message);
   }
 }

@@ -114,7 +114,8 @@ public final class Segment {
     return checksums[block];
   }
 
-  int checksumCount() {
+  /** Returns the number of checksums, one for each {@link #CHECKSUM_BYTES}. */
+  public int checksumCount() {
     return checksums.length;
   }
 }

@@ -1,6 +1,7 @@
 package org.vas.shuffle.reduce;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalDirAllocator;
@@ -10,12 +11,18 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.MRConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.vas.shuffle.daemon.DaemonReads;
+import org.vas.shuffle.daemon.PartitionToMerge;
+import org.vas.shuffle.daemon.MergedStream;
 import org.vas.shuffle.merge.Chunks;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.RecordCursor;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.merge.SegmentReads;
+import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleFiles;
 
@@ -24,6 +31,7 @@ import org.vas.shuffle.mof.ShuffleFiles;
  * Passes go to this node's disks.
  */
 final class NodeMedium implements OutputMedium {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeMedium.class);
   private static final String PASSES = "vas-passes";
 
   private final ShuffleConsumerPlugin.Context<?, ?> context;
@@ -31,6 +39,7 @@ final class NodeMedium implements OutputMedium {
   private final TaskAttemptID attempt;
   private final ReduceCounters counters;
   private final ShuffleFiles local;
+  private final Delivery delivery;
   private DaemonReads reads;
 
   NodeMedium(ShuffleConsumerPlugin.Context<?, ?> context, ReduceCounters counters)
@@ -40,6 +49,10 @@ final class NodeMedium implements OutputMedium {
     this.attempt = (TaskAttemptID) context.getReduceId();
     this.counters = counters;
     this.local = new ShuffleFiles(FileSystem.getLocal(job), counters::asked);
+    this.delivery = Delivery.of(job, context.getCodec());
+    if (delivery.isAsked() && !delivery.isMerged()) {
+      LOG.info("The daemon gives segments, and does not merge: {}", delivery.whySegments());
+    }
   }
 
   @Override
@@ -54,7 +67,27 @@ final class NodeMedium implements OutputMedium {
     Optional<CipherCheck> cipher = CryptoUtils.isEncryptedSpillEnabled(job)
         ? Optional.of(new CipherCheck(this::stored, job, counters, memory.toLook()))
         : Optional.empty();
-    return new NodeLook(reads, attempt.getTaskID().getId(), cipher, memory.toHold());
+    // What the daemon merges it fetches itself.
+    long toHold = delivery.isMerged() ? 0 : memory.toHold();
+    return new NodeLook(reads, attempt.getTaskID().getId(), cipher, toHold);
+  }
+
+  @Override
+  public Optional<RecordCursor> merged(List<SegmentFile> segments) throws IOException {
+    if (!delivery.isMerged() || segments.isEmpty()) {
+      return Optional.empty();
+    }
+    PartitionToMerge wanted = new PartitionToMerge(
+        job, attempt, context.getReduceTask().getShuffleSecret(), delivery.order(), segments);
+    try {
+      MergedStream stream = MergedStream.open(wanted, counters, context.getReporter());
+      LOG.info("The daemon merges {} segments", segments.size());
+      return Optional.of(new RecordCursor("the merged records of " + attempt, stream,
+          Segment.UNCOUNTED, wanted.streamBytes()));
+    } catch (MergedStream.DeclinedException e) {
+      LOG.info("The daemon gives segments, and does not merge: {}", e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private Chunks stored(SegmentFile segment, int bufferBytes) {

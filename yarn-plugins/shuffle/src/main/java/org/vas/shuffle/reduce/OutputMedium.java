@@ -2,11 +2,14 @@ package org.vas.shuffle.reduce;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.RecordCursor;
 import org.vas.shuffle.merge.SegmentReads;
+import org.vas.shuffle.mof.SegmentFile;
 
 /** The place where the map outputs of one job lie, as one reduce attempt reaches it. */
 interface OutputMedium extends Closeable {
@@ -28,6 +31,16 @@ interface OutputMedium extends Closeable {
    * may.
    */
   Optional<String> whyInReduce();
+
+  /**
+   * Returns a cursor over all records of these segments in order, where others than this JVM merge
+   * them; empty where this JVM has to.
+   *
+   * @throws IOException if they cannot be merged by anybody
+   */
+  default Optional<RecordCursor> merged(List<SegmentFile> segments) throws IOException {
+    return Optional.empty();
+  }
 
   /** Returns a writer of passes, into a directory of this attempt alone. */
   PassWriter passWriter() throws IOException;

@@ -24,6 +24,7 @@ import org.vas.shuffle.merge.MergedRecords;
 import org.vas.shuffle.merge.OrderCheck;
 import org.vas.shuffle.merge.PassWriter;
 import org.vas.shuffle.merge.Passes;
+import org.vas.shuffle.merge.RecordCursor;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.merge.SegmentReads;
 import org.vas.shuffle.mof.SegmentFile;
@@ -143,18 +144,27 @@ abstract class StreamedMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
       throws IOException {
     MergeThread thread = new MergeThread(job, context.getCodec());
     Conservation conservation = Conservation.of(segments);
-    SegmentOpener opener =
-        new SegmentOpener(medium.files(), job, context.getCodec(), pool, counters, context.getReporter());
     passWriter = medium.passWriter();
     medium.removeOlderPasses();
+    KeyOrder order = KeyOrder.of(job);
+    List<RecordCursor> inputs = medium.merged(segments).map(List::of).orElse(null);
+    if (inputs == null) {
+      inputs = opened(segments, memory, order);
+    }
+    return inOrder(new Merge(inputs, order), conservation, memory, thread);
+  }
+
+  private List<RecordCursor> opened(List<SegmentFile> segments, MemoryPlan memory, KeyOrder order)
+      throws IOException {
+    SegmentOpener opener =
+        new SegmentOpener(medium.files(), job, context.getCodec(), pool, counters, context.getReporter());
     int all = segments.size();
-    new Passes(opener, passWriter, memory, budget.beforeReduce(), KeyOrder.of(job),
+    new Passes(opener, passWriter, memory, budget.beforeReduce(), order,
         (written, left) -> passed(written, left, all)).fit(segments);
 
     int first = (int) ((long) partition() * segments.size() / job.getNumReduceTasks());
     LOG.info("Merging {} segments", segments.size());
-    return inOrder(new Merge(opener.open(segments, memory.bufferBytes(segments), first),
-        KeyOrder.of(job)), conservation, memory, thread);
+    return opener.open(segments, memory.bufferBytes(segments), first);
   }
 
   private RawKeyValueIterator inOrder(Merge merge, Conservation conservation, MemoryPlan memory,

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import javax.crypto.Mac;
@@ -30,6 +31,7 @@ public final class ModelDaemon implements Closeable {
   private final ServerSocketChannel server;
   private final Script script;
   private final AtomicInteger asked = new AtomicInteger();
+  private volatile boolean oldest;
 
   /** Says what the daemon does with one request. */
   @FunctionalInterface
@@ -68,6 +70,12 @@ public final class ModelDaemon implements Closeable {
     thread.start();
   }
 
+  /** Knows looks and reads alone from here on, as the daemons of the first release do. */
+  public ModelDaemon oldest() {
+    oldest = true;
+    return this;
+  }
+
   /** Returns how many requests came. */
   public int asked() {
     return asked.get();
@@ -93,7 +101,11 @@ public final class ModelDaemon implements Closeable {
     try (channel) {
       byte[] greeting = read(channel, 40);
       byte[] nonce = new byte[32];
-      write(channel, ByteBuffer.allocate(40).put(greeting, 0, 8).put(nonce).flip());
+      byte[] known = oldest ? "VASJBS02".getBytes(StandardCharsets.US_ASCII) : Arrays.copyOf(greeting, 8);
+      write(channel, ByteBuffer.allocate(40).put(known).put(nonce).flip());
+      if (!Arrays.equals(known, Arrays.copyOf(greeting, 8))) {
+        return;
+      }
       byte[] auth = request(channel);
       write(channel, message(2, ByteBuffer.wrap(auth).getLong(6), proof(greeting, nonce, auth)));
       while (true) {
@@ -168,7 +180,23 @@ public final class ModelDaemon implements Closeable {
       return request.getInt(14 + 16);
     }
 
-    private void say(int kind, byte[] body) throws IOException {
+    /** Returns the kind of the message. */
+    public int kind() {
+      return request.get(4);
+    }
+
+    /** Returns the number of the 8 bytes at this offset of the message's words. */
+    public long number(int offset) {
+      return request.getLong(14 + offset);
+    }
+
+    /** Sends bytes that belong to the message before them. */
+    public void send(byte[] bytes, int offset, int length) throws IOException {
+      write(channel, ByteBuffer.wrap(bytes, offset, length));
+    }
+
+    /** Sends a message that answers this one. */
+    public void say(int kind, byte[] body) throws IOException {
       write(channel, message(kind, request.getLong(6), body));
     }
 

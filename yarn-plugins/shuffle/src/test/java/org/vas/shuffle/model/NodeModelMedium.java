@@ -22,9 +22,12 @@ final class NodeModelMedium extends ModelMedium implements Closeable {
   private static final int MOST_KILLS = 3;
 
   private final RealDaemon daemon;
+  private final String delivery;
   private int kills;
 
-  NodeModelMedium(Path directory) throws IOException {
+  /** Makes the medium of jobs whose map output the daemon delivers as {@code segments} or {@code merged}. */
+  NodeModelMedium(Path directory, String delivery) throws IOException {
+    this.delivery = delivery;
     daemon = new RealDaemon(directory.resolve("nm"), ApplicationId.newInstance(1, 1),
         ModelDaemon.secret().getEncoded());
   }
@@ -42,6 +45,7 @@ final class NodeModelMedium extends ModelMedium implements Closeable {
         org.apache.hadoop.mapred.MapOutputFile.class);
     job.set(MRConfig.LOCAL_DIR, daemon.jobDirectory().toString());
     job.set("vas.shuffled.patience", "60s");
+    job.set("vas.shuffled.delivery", delivery);
     job.setBoolean(EagerMerge.NODE, true);
   }
 

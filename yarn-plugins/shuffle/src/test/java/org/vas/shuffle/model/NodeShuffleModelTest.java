@@ -38,8 +38,18 @@ class NodeShuffleModelTest {
   @Property(tries = 25)
   void anyHistoryEndsInTheRightInputOrAClearFailure(@ForAll("shapes") Shape shape,
       @ForAll("steps") List<Step> steps) throws Exception {
+    run(shape, steps, "segments");
+  }
+
+  @Property(tries = 25)
+  void anyHistoryEndsSoWhereTheDaemonMerges(@ForAll("plainShapes") Shape shape,
+      @ForAll("steps") List<Step> steps) throws Exception {
+    run(shape, steps, "merged");
+  }
+
+  private static void run(Shape shape, List<Step> steps, String delivery) throws Exception {
     Path directory = Files.createTempDirectory("model");
-    try (NodeModelMedium medium = new NodeModelMedium(directory)) {
+    try (NodeModelMedium medium = new NodeModelMedium(directory, delivery)) {
       History history = new History(directory, shape, medium);
       for (Step step : steps) {
         history.take(step);
@@ -57,6 +67,16 @@ class NodeShuffleModelTest {
             Arbitraries.integers().between(1, 2), Arbitraries.just("packed"),
             Arbitraries.of("none", "DefaultCodec", "GzipCodec", "Lz4Codec"),
             Arbitraries.of(false, false, true), Arbitraries.of(false, false, false, true))
+        .as(Shape::new);
+  }
+
+  /** Of compressed and encrypted map output the daemon gives segments. */
+  @Provide
+  Arbitrary<Shape> plainShapes() {
+    return Combinators.combine(Arbitraries.integers().between(1, 3),
+            Arbitraries.integers().between(1, 2), Arbitraries.just("packed"),
+            Arbitraries.just("none"), Arbitraries.just(false),
+            Arbitraries.of(false, false, false, true))
         .as(Shape::new);
   }
 

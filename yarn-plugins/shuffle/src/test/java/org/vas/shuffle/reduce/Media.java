@@ -5,13 +5,24 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Makes the harnesses of one test on the node medium, and ends their daemons. */
 final class Media implements Closeable {
   private final List<NodeHarness> made = new ArrayList<>();
 
   NodeHarness onNode(Path dir, int maps) throws IOException {
-    NodeHarness harness = new NodeHarness(dir, maps);
+    return made(new NodeHarness(dir, maps));
+  }
+
+  /** Makes one whose job has the daemon merge; of its memory merges may hold half. */
+  NodeHarness merged(Path dir, int maps, String memory) throws IOException {
+    NodeHarness harness = made(new NodeHarness(dir, maps, Map.of("vas.shuffled.memory", memory)));
+    harness.job.set("vas.shuffled.delivery", "merged");
+    return harness;
+  }
+
+  private NodeHarness made(NodeHarness harness) {
     made.add(harness);
     return harness;
   }

@@ -49,7 +49,7 @@ class NodeFaultsTest extends ThreeMaps {
   private static final AtomicInteger UNTIL_HOOK = new AtomicInteger();
   private static volatile Runnable hook = () -> {};
 
-  private final Media media = new Media();
+  final Media media = new Media();
 
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {

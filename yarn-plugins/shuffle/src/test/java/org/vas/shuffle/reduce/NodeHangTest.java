@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 /** The cases of {@link HangTest} by NodeMerge and the real daemon. */
 @Tag("long")
 class NodeHangTest extends HangTest {
-  private final Media media = new Media();
+  final Media media = new Media();
 
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** The cases of {@link ReduceFaultsTest} by NodeMerge and the real daemon. */
 @Tag("long")
 class NodeReduceFaultsTest extends ReduceFaultsTest {
-  private final Media media = new Media();
+  final Media media = new Media();
 
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {

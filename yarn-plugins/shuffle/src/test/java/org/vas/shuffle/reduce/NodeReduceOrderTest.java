@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 
 /** The cases of {@link ReduceOrderTest} by NodeMerge and the real daemon. */
 class NodeReduceOrderTest extends ReduceOrderTest {
-  private final Media media = new Media();
+  final Media media = new Media();
 
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The cases of {@link ReduceTaskTest} on stock's map output, by NodeMerge and the real daemon. */
 @Tag("long")
 class NodeReduceTaskTest extends ReduceTaskTest {
-  private final Media media = new Media();
+  final Media media = new Media();
 
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {

@@ -16,9 +16,11 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.Reducer;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.vas.shuffle.node.RealDaemon;
 
 /** One map has nearly all of the data, and many reducers want it at once: the daemon's memory is bounded. */
@@ -41,10 +43,18 @@ class NodeSkewTest {
     }
   }
 
-  @Test
-  void theDaemonHoldsNoMoreThanItMay() throws Exception {
+  @BeforeEach
+  void countAnew() {
+    RECORDS.set(0);
+  }
+
+  /** Where the daemon merges, it does so for as many reducers as it has memory for; others get segments. */
+  @ParameterizedTest
+  @ValueSource(strings = {"segments", "merged"})
+  void theDaemonHoldsNoMoreThanItMay(String delivery) throws Exception {
     try (NodeHarness harness = new NodeHarness(dir, MAPS)) {
       harness.newApi();
+      harness.job.set("vas.shuffled.delivery", delivery);
       harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
       harness.job.set("vas.shuffle.read-size", "1m");
       write(harness);

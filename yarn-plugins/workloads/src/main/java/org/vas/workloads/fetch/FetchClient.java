@@ -16,8 +16,8 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.security.token.JobTokenSecretManager;
 
 /**
- * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL}: runs Hadoop's own ReduceTask
- * up to the end of its merge. Prints {@code ready}; for each line on standard input it fetches and
+ * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL DELIVERY}: runs Hadoop's own
+ * ReduceTask up to the end of its merge; DELIVERY is {@code vas.shuffled.delivery}. Prints {@code ready}; for each line on standard input it fetches and
  * merges the partition once and prints what it read as JSON. Ends when its standard input does.
  */
 public final class FetchClient {
@@ -36,6 +36,7 @@ public final class FetchClient {
     job.setClass(
         MRConfig.SHUFFLE_CONSUMER_PLUGIN, CountingConsumer.class, ShuffleConsumerPlugin.class);
     url = args[5];
+    job.set("vas.shuffled.delivery", args[6]);
   }
 
   /** Fetches once for each line on standard input. */

@@ -1,0 +1,13 @@
+//! Merges the segments of one reduce partition for a reducer of this node (docs/adr/0021).
+
+pub mod fetch;
+pub mod memory;
+pub mod order;
+pub mod output;
+pub mod records;
+pub mod serve;
+pub mod tournament;
+pub mod wire;
+
+#[cfg(test)]
+mod merge_tests;

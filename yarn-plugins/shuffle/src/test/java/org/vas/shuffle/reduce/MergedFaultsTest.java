@@ -1,0 +1,23 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The cases of {@link NodeFaultsTest} in jobs that have the daemon merge. It has so little memory that it
+ * holds a part of each segment only.
+ */
+@Tag("long")
+class MergedFaultsTest extends NodeFaultsTest {
+  @Override
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return media.merged(at, maps, "8m");
+  }
+
+  /** The daemon merges without passes. */
+  @Test
+  @Override
+  void aFullDiskFailsTheAttemptThatNeedsPassesAndNoMapIsReported() {}
+}

@@ -1,0 +1,14 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+
+/** The cases of {@link NodeReduceFaultsTest} in jobs that have the daemon merge. */
+@Tag("long")
+class MergedReduceFaultsTest extends NodeReduceFaultsTest {
+  @Override
+  ReduceHarness harness(Path at, int maps) throws IOException {
+    return media.merged(at, maps, "64m");
+  }
+}
