@@ -17,7 +17,7 @@ from made_up_site import Recorded
 from vas_bench.engine.observe import Observation
 from vas_bench.fetch.place import observed as observed_fetch
 from vas_bench.fetch.request import FetchAnswer, FetchCounts
-from vas_bench.fetch.subjects import FetchSubject
+from vas_bench.fetch.subjects import ARMS, FetchSubject
 from vas_bench.interference.rounds import observed as observed_beside
 from vas_bench.interference.scope import ALONE, LAB, PATTERN_NAMES
 from vas_bench.interference.target import InterferenceRequest
@@ -183,7 +183,7 @@ def fetch(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpP
     patch.setattr("vas_bench.fetch.command.versions", lambda _: {"vas": "1"})
     patch.setattr("vas_bench.fetch.command.environment", lambda _: site.environment())
     words = ["bench", "fetch", "--size", "1M", "--clients", "1", "--rounds", "2"]
-    return MadeUpPlan(site, directory / "r.jsonl", words, 6)
+    return MadeUpPlan(site, directory / "r.jsonl", words, 2 * len(ARMS))
 
 
 def experiment(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpPlan:
