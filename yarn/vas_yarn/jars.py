@@ -40,5 +40,5 @@ def find_accept_jar(name: str, installed: Path = ON_A_NODE) -> Path:
     for directory in (_MODULES / ACCEPT_MODULES[name] / "target", installed):
         if found := sorted(directory.glob(f"{name}-*.jar")):
             return found[-1]
-    hint = "a clone: `vas build`; a node: `vas provision hadoop` anew, and the role `hadoop`"
+    hint = "in a clone run `vas build`; for a node, `vas provision hadoop` and then site.yml"
     raise NotHere(f"{name}-*.jar is not there", hint=hint)

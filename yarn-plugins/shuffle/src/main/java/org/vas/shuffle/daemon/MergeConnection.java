@@ -63,7 +63,7 @@ final class MergeConnection implements Closeable {
   }
 
   /**
-   * Says what is to be merged, and waits until the daemon begins.
+   * Sends the daemon the partition and its segments, and waits until the daemon begins to merge.
    *
    * @param skip how many bytes of the stream this task has already
    * @throws RefusedException if the daemon does not merge this
@@ -90,7 +90,7 @@ final class MergeConnection implements Closeable {
   }
 
   /**
-   * Waits for the next message that is no sign of progress, and returns its words.
+   * Returns the words of the daemon's next message; skips those that only tell of its progress.
    *
    * @throws RefusedException if it is a refusal, which ends the merge
    */
