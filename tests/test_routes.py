@@ -38,6 +38,14 @@ TIMES = 3
 MOST_LOST_AT_VF_LOSS = 100
 MOST_LOST_IN_SILENCE = 300
 MOST_LOST_AT_VIRTIO_LOSS = 20
+_DATAGRAMS, _SIZE = 20, 60_000
+_SEND = """
+import socket, time
+out = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range({count}):
+    out.sendto(bytes({size}), ("{address}", 9))
+    time.sleep(0.01)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +251,21 @@ def test_metrics(site: RoutedNet) -> None:
     assert 'vas_route_path_in_use{leg="virtio",peer="oss1"} 1.0' in text
     assert 'vas_route_path_up{leg="sriov",peer=""} 1.0' in text
     assert "vas_route_probe_rtt_seconds" in text and "vas_route_switches_total" in text
+
+
+@pytest.mark.parametrize(("peer", "leg"), [("oss1", "virtio"), ("oss2", "sriov")])
+def test_bytes_are_counted_by_the_leg_they_came_by(site: RoutedNet, peer: str, leg: str) -> None:
+    """A guest's bytes from its own host are those by virtio, all others those by SR-IOV."""
+    before = _received(site)
+    site.python(peer, _SEND.format(address=site.address("vm1"), count=_DATAGRAMS, size=_SIZE))
+    grown = {name: count - before[name] for name, count in _received(site).items()}
+    (other,) = grown.keys() - {leg}
+    assert grown[leg] >= _DATAGRAMS * _SIZE > grown[other], grown
+
+
+def _received(site: RoutedNet) -> dict[str, float]:
+    counter = 'vas_route_received_bytes_total{{leg="{}"}}'
+    return {leg: site.metric("vm1", counter.format(leg)) for leg in Leg}
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ _FUNCTIONS = {
     "or",
     "up",
     "and",
+    "on",
     "topk",
     "jobid",
     "target",

@@ -11,6 +11,10 @@ _BY_JOB_AND_TARGET = _BY_JOB.replace("(jobid)", "(jobid, target)")
 GRANT_RATES = " + ".join(
     f"rate(vas_placement_{where}_grants[15m])" for where in ("local", "partner", "remote")
 )
+_TO_GUESTS = (
+    'rate(vas_route_received_bytes_total{{leg="{}"}}[5m])'
+    " and on (instance) node_manager_metrics_containers_running"
+)
 # The labels of org.vas.scheduler.policy.RemoteCause; the first three are the usual ones.
 CAUSES = (
     *("timeout", "skew", "dead_node", "decommissioning", "no_such_node", "partition_mismatch"),
@@ -71,6 +75,14 @@ PANELS = (
         "Containers granted where their data are",
         "percentunit",
         {"local": f"rate(vas_placement_local_grants[15m]) / ({GRANT_RATES})"},
+    ),
+    Panel(
+        "Bytes to guests: from their own host, and remote ones",
+        "Bps",
+        {
+            "{{instance}} own host": _TO_GUESTS.format("virtio"),
+            "{{instance}} remote": _TO_GUESTS.format("sriov"),
+        },
     ),
     Panel(
         "Waits that ended elsewhere, by cause",

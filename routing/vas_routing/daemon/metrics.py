@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from vas_core.inforce import InForceMetrics
 from vas_routing.daemon.detector import SwitchCause
+from vas_routing.daemon.traffic import LegTraffic
 from vas_routing.daemon.trust import Refusal
 from vas_routing.links import Leg, PathState
 
@@ -17,6 +20,8 @@ class RouteMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._traffic = LegTraffic()
+        self.registry.register(self._traffic)
         self._declare_paths(self.registry)
         self._declare_changes(self.registry)
         self._declare_probes(self.registry)
@@ -100,6 +105,10 @@ class RouteMetrics:
         """Records how many of the probes' sockets are open, and how many should be."""
         self._sockets.set(opened)
         self._legs.set(expected)
+
+    def observe_interfaces(self, names: Mapping[Leg, str]) -> None:
+        """Counts the bytes of these interfaces from now on: the name of each leg's."""
+        self._traffic.interfaces = names
 
     def expect_switches(self, path: str) -> None:
         """Counts 0 switches of a path by each cause, so that its first switch is an increase."""

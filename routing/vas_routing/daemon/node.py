@@ -96,6 +96,8 @@ class LiveNode:
             if device
         }
         self._resources.sockets.want(wanted)
+        names = {leg: endpoint.device for leg, endpoint in wanted.items()}
+        self._resources.metrics.observe_interfaces(names)
 
     def _detector(self, saved: SavedState) -> Detector:
         timing = self._timing
