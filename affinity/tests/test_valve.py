@@ -112,7 +112,8 @@ def test_first_numbers(text: str, number: float) -> None:
         ("valve: {better: higher, prometheus: 'file:///x', metric: y}", "valve.prometheus"),
         ("valve: {file: a}", "valve.better"),
         ("color: red", "color: unknown key"),
-        ("[", "is not YAML"),
+        ("[", "not valid YAML"),
+        ("valve:\n\tbetter: higher", "line 2: is indented by a tab; use blanks"),
     ],
 )
 def test_settings_that_are_refused(text: str, said: str, tmp_path: Path) -> None:

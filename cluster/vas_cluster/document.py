@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from vas_core.errors import BadInput
-from vas_core.problems import KeyPath, KeyProblem
+from vas_core.problems import KeyPath, KeyProblem, wrong_line
 from vas_core.reading import read_limited
 
 # Some ten times the map of 5,000 servers.
@@ -38,7 +38,7 @@ def parse_document(text: str) -> tuple[Any, list[KeyProblem]]:
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
-        return None, [_wrong_line(text, line)]
+        return None, [wrong_line(text, line)]
     except (yaml.YAMLError, RecursionError):
         return None, [KeyProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
     if node and _count(node, {}) > _MAX_NODES:
@@ -64,13 +64,6 @@ def _is_too_deep(text: str) -> bool:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
     return False
-
-
-def _wrong_line(text: str, line: int) -> KeyProblem:
-    indent = re.match(r"\s*", (text.splitlines() or [""])[min(line, text.count("\n") + 1) - 1])
-    if indent and "\t" in indent[0]:
-        return KeyProblem((), f"line {line}: is indented by a tab", "use blanks")
-    return KeyProblem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
 
 
 def _count(node: yaml.Node, known: dict[int, int]) -> int:

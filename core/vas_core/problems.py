@@ -78,6 +78,14 @@ def structure_problems(wrong: ValidationError, model: type[BaseModel]) -> list[K
     return [_problem(error, model) for error in wrong.errors(include_url=False)]
 
 
+def wrong_line(text: str, line: int) -> KeyProblem:
+    """Returns the problem of a line, counted from 1, at which a text ceases to be YAML."""
+    indent = re.match(r"\s*", (text.splitlines() or [""])[min(line, text.count("\n") + 1) - 1])
+    if indent and "\t" in indent[0]:
+        return KeyProblem((), f"line {line}: is indented by a tab", "use blanks")
+    return KeyProblem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
+
+
 def _show(value: Any) -> str:
     """Returns a value as a message shows it: JSON, cut to 80 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput
-from vas_core.problems import DocumentProblems, structure_problems
+from vas_core.problems import DocumentProblems, structure_problems, wrong_line
 from vas_core.reading import read_limited
 
 _MOST_BYTES = 1 << 20
@@ -43,7 +43,8 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
     Raises BadInput; it names the file, and each key that is wrong in a line of its own.
     """
     try:
-        value = yaml.load(read_limited(file, _MOST_BYTES).decode(), _Loader)  # noqa: S506 (a safe one)
+        text = read_limited(file, _MOST_BYTES).decode()
+        value = yaml.load(text, _Loader)  # noqa: S506 (a safe one)
         return model.model_validate(value or {})
     except BadInput as refused:
         raise BadInput(refused.what, where=str(file), hint=refused.hint) from None
@@ -53,6 +54,9 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
         raise BadInput("no such file", where=str(file)) from missing
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"cannot be read: {wrong}", where=str(file)) from wrong
+    except yaml.MarkedYAMLError as wrong:
+        line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
+        raise DocumentProblems(file, [wrong_line(text, line)]) from wrong
     except yaml.YAMLError as wrong:
         raise BadInput(f"is not YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
     except ValidationError as wrong:

@@ -34,12 +34,13 @@ def vas_inventory_findings(
     `roles`: directory of the roles; `known`: further names of variables; `removed`: name of a
     removed option -> what to do instead.
     """
-    from vas_ansible.checks import examine_inventory
+    from vas_ansible.checks import examine_inventory, examine_required
     from vas_cluster import load_cluster
 
     by_node = {node: _own(hostvars[node]) for node in nodes}
     cluster, options = load_cluster(Path(cluster_file)), dict(_options(Path(roles)))
-    found = examine_inventory(cluster, by_node, options, known, removed)
+    found = examine_required(cluster, by_node)
+    found += examine_inventory(cluster, by_node, options, known, removed)
     return [finding.line() for finding in found]
 
 

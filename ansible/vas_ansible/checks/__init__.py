@@ -6,6 +6,7 @@ from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.checks.inventory import LATER, UnreadableValue, examine_inventory
 from vas_ansible.checks.machine import examine_machine
 from vas_ansible.checks.network import fabric_mtus
+from vas_ansible.checks.required import examine_required
 
 __all__ = [
     "LATER",
@@ -14,6 +15,7 @@ __all__ = [
     "UnreadableValue",
     "examine_inventory",
     "examine_machine",
+    "examine_required",
     "fabric_mtus",
     "usual_numbers",
 ]

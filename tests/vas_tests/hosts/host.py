@@ -65,7 +65,10 @@ class EmulatedHost:
         found = poll(state, lambda s: s in ended, _UP_SECONDS, f"{self.name} to be up")
         if found != "running":
             failed = self.run("systemctl", "--failed", "--no-legend", check=False).stdout
-            raise VasError(f"{self.name} is {found}: {failed}")
+            said = self.run(
+                "journalctl", "-b", "-p", "warning", "-n", "40", "--no-pager", check=False
+            )
+            raise VasError(f"{self.name} is {found}: {failed}\n{said.stdout}")
 
     @property
     def first(self) -> int | None:
