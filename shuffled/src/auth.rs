@@ -1,6 +1,7 @@
 //! Makes the proofs that both ends of a connection know a job's shuffle secret (docs/adr/0019). The secret itself is
 //! never sent.
 
+use crate::locked::Bytes;
 use crate::names::JobKey;
 use crate::random::NONCE;
 use crate::wire::{MAC, TAG};
@@ -11,28 +12,21 @@ use std::fmt;
 /// Most bytes of a secret; Hadoop's secrets have 8.
 pub const LONGEST_SECRET: usize = 256;
 
-/// A job's secret. It is overwritten when it is dropped, and nothing prints it.
-pub struct Secret(Vec<u8>);
+/// A job's secret, or a key that is made from one. It is overwritten when it is dropped, and nothing prints it.
+pub struct Secret(Bytes);
 
 impl Secret {
     pub fn new(bytes: Vec<u8>) -> Secret {
-        Secret(bytes)
+        Secret(Bytes::new(bytes))
     }
 
     /// Returns the secret that this one spells in hexadecimal: its bytes are digits from 0 to 15, two for each byte.
     pub fn joined(&self) -> Secret {
-        Secret(self.0.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+        Secret::new(self.0.lend(|digits| digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
     }
 
     fn mac(&self, parts: &[&[u8]]) -> [u8; MAC] {
-        mac(&self.0, parts).finalize().into_bytes().into()
-    }
-}
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        std::hint::black_box(&mut self.0);
+        self.0.lend(|key| mac(key, parts)).finalize().into_bytes().into()
     }
 }
 
@@ -44,8 +38,8 @@ impl fmt::Debug for Secret {
 
 impl PartialEq for Secret {
     fn eq(&self, other: &Secret) -> bool {
-        let proof = mac(b"compare", &[&other.0]);
-        proof.verify_slice(&mac(b"compare", &[&self.0]).finalize().into_bytes()).is_ok()
+        let ours = self.0.lend(|bytes| mac(b"compare", &[bytes])).finalize().into_bytes();
+        other.0.lend(|bytes| mac(b"compare", &[bytes])).verify_slice(&ours).is_ok()
     }
 }
 

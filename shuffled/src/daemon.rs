@@ -2,6 +2,7 @@
 
 use crate::budget::MemoryBudget;
 use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
+use crate::locked;
 use crate::local::Local;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -54,13 +55,16 @@ pub fn run(options: &Options) -> io::Result<()> {
     open_sockets(&options.local_dirs, &local)?;
     if let Some(address) = options.metrics {
         let listener = sockets::listen(address)?;
-        let (jobs, budget) = (Arc::clone(&jobs), Arc::clone(&budget));
+        let (metrics, jobs, budget) = (Arc::clone(&metrics), Arc::clone(&jobs), Arc::clone(&budget));
         start("metrics", move || show(&listener, || metrics.text(jobs.count() as u64, budget.used())))?;
     }
     // The NodeManager reads this line: from here on the sockets for nodes and for reducers are open.
     println!("listening on port {}", listens.port());
     io::stdout().flush()?;
-    obey(&mut io::stdin().lock(), &jobs, &outputs)
+    obey(&mut io::stdin().lock(), &jobs, &outputs, || {
+        println!("counts {}", metrics.line(jobs.count() as u64, budget.used()));
+        io::stdout().flush()
+    })
 }
 
 /// Makes a socket for reducers in each local directory, and makes it again where it vanishes. Names a directory that
@@ -93,10 +97,14 @@ fn open_socket(socket: &mut LocalSocket, local: &Arc<Local>) -> bool {
     }
 }
 
-/// Keeps the jobs' secrets out of core dumps, and other processes of this user out of the daemon's memory.
+/// Keeps the jobs' secrets out of core dumps and swap devices, and other processes of this user out of the daemon's
+/// memory. Warns on standard error where secrets may be swapped.
 fn keep_secrets() -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    if let Some(why) = locked::why_not() {
+        eprintln!("secrets may be written to a swap device: {why}; allow 1 MiB of locked memory (LimitMEMLOCK)");
+    }
     Ok(())
 }
 
@@ -114,7 +122,12 @@ fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
 }
 
-fn obey(input: &mut impl BufRead, jobs: &ServedJobs, outputs: &Outputs) -> io::Result<()> {
+fn obey(
+    input: &mut impl BufRead,
+    jobs: &ServedJobs,
+    outputs: &Outputs,
+    count: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
@@ -126,7 +139,10 @@ fn obey(input: &mut impl BufRead, jobs: &ServedJobs, outputs: &Outputs) -> io::R
         }
         let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
         let order = parse_order(text);
-        let told = order.as_ref().ok().map(Order::key);
+        let told = order.as_ref().ok().and_then(Order::key);
+        if matches!(order, Ok(Order::Count)) {
+            count()?;
+        }
         if let Err(why) = order.and_then(|order| jobs.obey(order)) {
             eprintln!("vas-shuffled: standard input: {why}");
         }
@@ -171,6 +187,7 @@ fn respond(mut stream: TcpStream, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     #[test]
     fn a_line_that_is_too_long_is_no_order_in_any_part() {
@@ -178,11 +195,18 @@ mod tests {
         let right = |number| format!("add application_17_000{number} alice 1000 00ff\n");
         for length in [LONGEST_LINE - 5, LONGEST_LINE, LONGEST_LINE + 1, LONGEST_LINE + 2, 5 * LONGEST_LINE] {
             let text = format!("{}{}{}{}", right(1), "x".repeat(length), right(2), right(3));
-            obey(&mut text.as_bytes(), &jobs, &outputs).unwrap();
+            obey(&mut text.as_bytes(), &jobs, &outputs, || Ok(())).unwrap();
             let is_known = |number| jobs.get(crate::names::JobKey { cluster: 17, number }).is_some();
             let known: Vec<bool> = (1..4).map(is_known).collect();
             assert_eq!(known, [true, false, true], "{length}");
-            obey(&mut "remove application_17_0001\nremove application_17_0003".as_bytes(), &jobs, &outputs).unwrap();
+            let input = "remove application_17_0001\nremove application_17_0003\ncount\n";
+            let counted = Cell::new(0);
+            let count = || {
+                counted.set(counted.get() + 1);
+                Ok(())
+            };
+            obey(&mut input.as_bytes(), &jobs, &outputs, count).unwrap();
+            assert_eq!(counted.get(), 1);
             assert_eq!(jobs.count(), 0);
         }
     }

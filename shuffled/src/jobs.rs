@@ -29,25 +29,27 @@ impl Job {
     }
 }
 
-/// An order of the NodeManager: a job begins, or is over.
+/// An order of the NodeManager: a job begins, or is over, or the daemon's numbers are asked for.
 #[derive(Debug, PartialEq)]
 pub enum Order {
     Add(Job),
     Remove(JobKey),
+    Count,
 }
 
 impl Order {
-    /// Returns the job that the order is about.
-    pub fn key(&self) -> JobKey {
+    /// Returns the job that the order is about, if it is about one.
+    pub fn key(&self) -> Option<JobKey> {
         match self {
-            Order::Add(job) => job.key,
-            Order::Remove(key) => *key,
+            Order::Add(job) => Some(job.key),
+            Order::Remove(key) => Some(*key),
+            Order::Count => None,
         }
     }
 }
 
-/// Reads an order: `add APPLICATION USER UID SECRET`, the secret in hexadecimal, or `remove APPLICATION`. The error
-/// says what is wrong, and never holds a part of the line, which may be the secret.
+/// Reads an order: `add APPLICATION USER UID SECRET`, the secret in hexadecimal, `remove APPLICATION`, or `count`. The
+/// error says what is wrong, and never holds a part of the line, which may be the secret.
 pub fn parse_order(line: &str) -> Result<Order, &'static str> {
     if line.len() > LONGEST_LINE {
         return Err("a line that is too long");
@@ -61,7 +63,8 @@ pub fn parse_order(line: &str) -> Result<Order, &'static str> {
             secret: hexadecimal(secret).ok_or("not a secret")?,
         })),
         ["remove", application] => Ok(Order::Remove(JobKey::parse(application).ok_or("not an application")?)),
-        _ => Err("neither add nor remove"),
+        ["count"] => Ok(Order::Count),
+        _ => Err("none of add, remove and count"),
     }
 }
 
@@ -91,6 +94,7 @@ impl ServedJobs {
             Order::Add(job) if jobs.get(&job.key).is_some_and(|known| **known == job) => {}
             Order::Add(job) => drop(jobs.insert(job.key, Arc::new(job))),
             Order::Remove(key) => drop(jobs.remove(&key)),
+            Order::Count => {}
         }
         Ok(())
     }

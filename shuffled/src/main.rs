@@ -12,6 +12,7 @@ mod index;
 mod jobs;
 mod link;
 mod local;
+mod locked;
 mod look;
 mod merge;
 mod metrics;

@@ -40,7 +40,9 @@ final class DaemonProcess implements Closeable {
   private static final long PIPE_SECONDS = 1;
   private static final long AGAIN_SECONDS = 10;
   private static final int MOST_TRIES = 30;
+  private static final long COUNT_SECONDS = 10;
   private static final String READY = "listening on port ";
+  private static final String COUNTS = "counts ";
 
   private final Configuration conf;
   private final TaskUids uids;
@@ -48,6 +50,7 @@ final class DaemonProcess implements Closeable {
   private final Set<ApplicationId> wanted = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor teller;
   private final Thread keeper;
+  private final DaemonMetrics metrics = DaemonMetrics.register();
   /** Held while lines are written: whoever reads them may take its time. */
   private final ReentrantLock pipe = new ReentrantLock();
   private final Map<ApplicationId, String> jobs = new LinkedHashMap<>();
@@ -96,6 +99,13 @@ final class DaemonProcess implements Closeable {
   /** Starts the process, and a thread that keeps it running. */
   void start() {
     keeper.start();
+    Future<?> unused = teller.scheduleWithFixedDelay(
+        this::count, COUNT_SECONDS, COUNT_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** Asks the daemon for its numbers, which go to {@link DaemonMetrics} when it has answered. */
+  void count() {
+    say("count");
   }
 
   /**
@@ -222,7 +232,9 @@ final class DaemonProcess implements Closeable {
         new InputStreamReader(started.getInputStream(), StandardCharsets.UTF_8))) {
       running(started);
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (line.startsWith(READY)) {
+        if (line.startsWith(COUNTS)) {
+          metrics.told(line.substring(COUNTS.length()));
+        } else if (line.startsWith(READY)) {
           LOG.info("vas-shuffled: {}", line);
         } else {
           LOG.warn("vas-shuffled: {}", line);
@@ -231,6 +243,7 @@ final class DaemonProcess implements Closeable {
     } finally {
       process = null;
       started.destroyForcibly();
+      metrics.ended();
     }
     LOG.warn("vas-shuffled ended{}", closed ? "" : "; starting it again");
   }

@@ -26,6 +26,8 @@ import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.metrics2.MetricsRecordBuilder;
+import org.apache.hadoop.test.MetricsAsserts;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.junit.jupiter.api.AfterEach;
@@ -134,10 +136,38 @@ class DaemonProcessTest {
     byte[] stored = segment(300_000);
     write(stored);
     Segment segment = look(0).segment(0, 0).orElseThrow();
+    killDaemon();
+    assertArrayEquals(stored, links.read(address(0), segment, 64 << 10));
+  }
+
+  @Test
+  void whatTheDaemonCountsIsInMetrics2AndOutlivesIt() throws IOException {
+    write(segment(1000));
+    look(0);
+    await(() -> counted("Looks") == 1);
+    assertEquals(1, MetricsAsserts.getLongGauge("Jobs", metrics()));
+    killDaemon();
+    look(0);
+    await(() -> counted("Looks") == 2);
+  }
+
+  private long counted(String name) {
+    daemon.count();
+    try {
+      return MetricsAsserts.getLongCounter(name, metrics());
+    } catch (AssertionError e) {
+      return 0; // the daemon has not answered yet
+    }
+  }
+
+  private static MetricsRecordBuilder metrics() {
+    return MetricsAsserts.getMetrics(DaemonMetrics.NAME);
+  }
+
+  private static void killDaemon() {
     ProcessHandle.current().children()
         .filter(child -> child.info().command().orElse("").equals(RealDaemon.PROGRAM.toString()))
         .forEach(ProcessHandle::destroyForcibly);
-    assertArrayEquals(stored, links.read(address(0), segment, 64 << 10));
   }
 
   @Test
