@@ -72,6 +72,11 @@ def of_the_plugins() -> set[str]:
         (record,) = re.findall(r'String NAME = "(\w+)"', text)
         named = re.findall(r'new(?:Counter|Gauge)\(\s*"(\w+)",', text)
         found |= {prometheus_name(record, name) for name in named}
+    # The daemon's counters, which the NodeManager takes over by their names.
+    daemon = (_PLUGINS.parent / "shuffled/src/metrics.rs").read_text()
+    found |= {
+        f"vas_shuffled_{name}" for name in re.findall(r'^ +\("(\w+?)(?:_total)?", "', daemon, re.M)
+    }
     policy = _PLUGINS / "scheduler/src/main/java/org/vas/scheduler/policy"
     for enum, form in (("GrantLocality", "{}Grants"), ("RemoteCause", "Relaxed{}")):
         labels = re.findall(

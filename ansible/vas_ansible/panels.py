@@ -132,6 +132,14 @@ PANELS = (
         {"{{instance}}": "increase(vas_shuffle_validation_failures[5m])"},
     ),
     Panel(
+        "Map output on the nodes' own disks, by vas-shuffled",
+        "Bps",
+        {
+            "{{instance}} to other nodes": "rate(vas_shuffled_served_bytes[5m])",
+            "{{instance}} to its own reducers": "rate(vas_shuffled_own_bytes[5m])",
+        },
+    ),
+    Panel(
         "I/O on the servers by application",
         "Bps",
         {

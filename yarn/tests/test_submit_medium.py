@@ -13,6 +13,7 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_yarn.lint.rules import (
     COLLECTOR_KEY,
+    LOCAL_COLLECTOR,
     MERGE_KEY,
     SWITCH_KEY,
     TAGS_KEY,
@@ -21,7 +22,6 @@ from vas_yarn.lint.rules import (
 )
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
 from vas_yarn.submit.medium import (
-    LOCAL_COLLECTOR,
     SERVICE,
     SERVICE_KEY,
     as_asked,
@@ -109,7 +109,7 @@ def test_auto_on_nodes_with_daemons(site: Path, capsys: pytest.CaptureFixture[st
     argv = ["submit", "--dry-run", "--profile", "short", str(site / "my.jar"), "Main", "/in"]
     assert run_command(argv) == 0
     printed = capsys.readouterr()
-    assert f"-D '{COLLECTOR_KEY}={NODE_SHUFFLE[COLLECTOR_KEY]}'" in printed.out
+    assert f"-D {COLLECTOR_KEY}={NODE_SHUFFLE[COLLECTOR_KEY]} " in printed.out
     assert f"-D {MERGE_KEY}={NODE_SHUFFLE[MERGE_KEY]}" in printed.out
     assert f"-D {TAGS_KEY}= " in printed.out
     assert "shuffle node: the site has no Lustre, and its nodes run vas-shuffled" in printed.err

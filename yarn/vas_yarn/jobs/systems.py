@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vas_yarn.lint.rules import COLLECTOR_KEY
+from vas_yarn.lint.rules import COLLECTOR_KEY, STOCK_COLLECTOR
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE
 from vas_yarn.small_cluster import AM_HEAP
 from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
@@ -85,17 +85,13 @@ ARMS = (
         SHUFFLE,
     ),
 )
-_COLLECTED = {
-    **NODE_SHUFFLE,
-    COLLECTOR_KEY: "org.vas.shuffle.map.LocalCollector",
-    **_PLACEMENT_OFF,
-}
+_COLLECTED = {**NODE_SHUFFLE, **_PLACEMENT_OFF}
 NODE_ARMS = (
     Arm(
         "jbs",
         "JBS",
         "as real hosts, and vas-shuffled copies stock's map output from the nodes' own disks",
-        {**NODE_SHUFFLE, **_PLACEMENT_OFF},
+        {**_COLLECTED, COLLECTOR_KEY: STOCK_COLLECTOR},
     ),
     Arm(
         "jbs-collector",

@@ -8,7 +8,16 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from vas_core.errors import BadInput
-from vas_yarn.lint.rules import COLLECTOR_KEY, MERGE_KEY, SWITCH_KEY, TLS_KEY, is_off, lacks_tls
+from vas_yarn.lint.rules import (
+    COLLECTOR_KEY,
+    LOCAL_COLLECTOR,
+    MERGE_KEY,
+    STOCK_COLLECTOR,
+    SWITCH_KEY,
+    TLS_KEY,
+    is_off,
+    lacks_tls,
+)
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE, is_file_name
 from vas_yarn.site_files import JobConfiguration, as_mapping
 
@@ -16,8 +25,6 @@ Medium = Literal["lustre", "node", "stock"]
 MEDIA: tuple[Medium, ...] = get_args(Medium)
 SERVICE_KEY = "yarn.nodemanager.aux-services.mapreduce_shuffle.class"
 SERVICE = "org.vas.shuffle.node.DaemonShuffleHandler"
-# Of stock's files on the nodes' disks, as stock's own collector.
-LOCAL_COLLECTOR = "org.vas.shuffle.map.LocalCollector"
 _STAGING_KEY = "yarn.app.mapreduce.am.staging-dir"
 _LOCAL_STAGING_KEY = "vas.shuffle.local-staging"
 _PROPERTIES = {"lustre": SHUFFLE, "node": NODE_SHUFFLE, "stock": STOCK_SHUFFLE}
@@ -71,7 +78,7 @@ def _other_medium(medium: Medium, user: Mapping[str, str]) -> str | None:
     collector = user.get(COLLECTOR_KEY, "")
     if medium != "lustre" and SHUFFLE[COLLECTOR_KEY] in collector:
         return COLLECTOR_KEY
-    is_stocks = collector.strip() in (STOCK_SHUFFLE[COLLECTOR_KEY], LOCAL_COLLECTOR)
+    is_stocks = collector.strip() in (STOCK_COLLECTOR, LOCAL_COLLECTOR)
     return COLLECTOR_KEY if medium == "lustre" and is_stocks else None
 
 
