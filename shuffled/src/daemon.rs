@@ -1,6 +1,7 @@
 //! Starts the parts of the daemon, and carries out the NodeManager's orders on standard input until that ends.
 
 use crate::budget::MemoryBudget;
+use crate::confine::confine;
 use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
 use crate::locked;
 use crate::local::Local;
@@ -31,6 +32,9 @@ const DESCRIPTORS: u64 = 9000;
 /// Runs the daemon until standard input ends. Returns an error if a file of TLS cannot be used, a socket or thread
 /// cannot be made, or standard input cannot be read.
 pub fn run(options: &Options) -> io::Result<()> {
+    if let Err(error) = confine() {
+        eprintln!("runs without a filter of system calls: {error}");
+    }
     keep_secrets()?;
     allow_descriptors();
     let (metrics, pace) = (Arc::new(Metrics::default()), Pace::default());

@@ -4,6 +4,7 @@
 
 mod auth;
 mod budget;
+mod confine;
 mod daemon;
 mod door;
 mod fair;
