@@ -34,6 +34,8 @@ _PROPERTIES = WITH_DAEMON | {
     "yarn.nodemanager.recovery.enabled": "true",
     "yarn.nodemanager.recovery.supervised": "true",
     "yarn.nodemanager.recovery.dir": f"{_STATE}/nodes/${{env.VAS_NODE}}/recovery",
+    # A node that is away this long is lost: longer than a NodeManager needs to start again.
+    "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
 }
 # Some 10 MB for each reducer: a segment is many times the two buffers that a reducer holds of it.
 _LARGE = {"probe.records": "200000", "mapreduce.job.tags": ""}
@@ -101,9 +103,10 @@ def test_node_managers_that_start_again_cost_no_attempt(
     assert digests(own_lab, "managers") == stock
 
 
-def test_a_lost_node_costs_its_own_maps_and_its_reducer(
+def test_a_lost_node_costs_its_own_maps_and_the_attempts_that_read_them(
     own_lab: Lab, stock: dict[str, str]
 ) -> None:
+    """Its reducer runs again, and so does each other one that had not read all from there."""
     with faulty_job(own_lab, "lost", *halves().values(), conf=_JBS) as job:
         reducers = at_half(job)
         lost = min(set(reducers) - {job.master_node()})
