@@ -68,6 +68,14 @@ def test_checks_that_do_not_apply_are_no_complaint(tmp_path: Path) -> None:
     assert (report.complaint(), report.verdict) == (None, "accepted")
 
 
+def test_a_part_of_the_checks_is_no_acceptance(tmp_path: Path) -> None:
+    place = AcceptancePlace(directory=tmp_path)
+    report = AcceptanceReport(FACTS, [run_check(check("one"), place)], left_out=39)
+    assert report.complaint() is None
+    assert report.verdict == "1 of 40 checks made, which is no acceptance"
+    assert report.as_json()["left_out"] == 39
+
+
 @pytest.mark.machine
 def test_a_program_that_the_deadline_stops_does_not_fail_its_check(tmp_path: Path) -> None:
     place = AcceptancePlace(directory=tmp_path, deadline=time.monotonic() + 1)

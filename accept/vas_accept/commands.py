@@ -137,7 +137,8 @@ def accept(
             for result in theirs:
                 _say(result)
             results += theirs
-    _tell(AcceptanceReport(facts, results), page, as_json)
+    left_out = len(chosen(())) - len(checks)
+    _tell(AcceptanceReport(facts, results, left_out), page, as_json)
 
 
 def _list(checks: Sequence[AcceptanceCheck], as_json: bool) -> None:
@@ -198,7 +199,7 @@ def _tell(report: AcceptanceReport, page: Path | None, as_json: bool) -> None:
         rows = ((it.status.value, it.check, it.user, f"{it.seconds:.1f}") for it in report.results)
         print_table(("STATUS", "CHECK", "AS", "SECONDS"), rows)
         counts = ", ".join(f"{number} {status}" for status, number in report.counts().items())
-        click.echo(f"\n{report.facts.fsname}: {counts}")
+        click.echo(f"\n{report.facts.fsname}: {report.verdict} ({counts})")
     if complaint := report.complaint():
         hint = "--report FILE.html says what each means, and what to do"
         if not report.failed:

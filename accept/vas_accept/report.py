@@ -71,6 +71,8 @@ class AcceptanceReport:
 
     facts: AcceptanceFacts
     results: Sequence[AcceptanceResult]
+    left_out: int = 0
+    """Number of checks that were not chosen: an acceptance has none."""
 
     @property
     def failed(self) -> list[AcceptanceResult]:
@@ -84,10 +86,16 @@ class AcceptanceReport:
 
     @property
     def verdict(self) -> str:
-        """The report's heading: `checks failed`, `not finished` or `accepted`."""
+        """The report's heading: `checks failed`, `not finished` or `accepted`; or how many checks
+        were made, where not all were chosen."""
         if self.failed:
             return "checks failed"
-        return "not finished" if self.unfinished else "accepted"
+        if self.unfinished:
+            return "not finished"
+        if self.left_out:
+            made = len({result.check for result in self.results})
+            return f"{made} of {made + self.left_out} checks made, which is no acceptance"
+        return "accepted"
 
     def complaint(self) -> str | None:
         """Returns the names of the checks that failed and were not finished, None without any."""
@@ -105,11 +113,13 @@ class AcceptanceReport:
         return {status.value: found[status] for status in AcceptanceStatus}
 
     def as_json(self) -> dict[str, Any]:
-        """Returns `{"facts", "ok", "counts", "checks"}`, as `vas accept --json` prints it."""
+        """Returns `{"facts", "ok", "counts", "left_out", "checks"}`, as `vas accept --json` prints
+        it."""
         return {
             "facts": asdict(self.facts),
             "ok": self.complaint() is None,
             "counts": self.counts(),
+            "left_out": self.left_out,
             "checks": [result.as_json() for result in self.results],
         }
 

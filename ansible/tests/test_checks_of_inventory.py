@@ -147,7 +147,7 @@ def test_of_a_value_that_needs_facts_the_name_alone_is_judged() -> None:
     ],
 )
 def test_what_ansible_would_leave_as_a_text_is_wrong(kind: str, value: object, what: str) -> None:
-    options = {"vas_hadoop_users": {"type": kind, "role": "hadoop"}}
+    options = {"vas_hadoop_users": {"type": kind, "page": "ansible/roles/hadoop/README.md"}}
     said = EXECUTOR | {"vas_hadoop_users": value}
     (found,) = examine_inventory(SITE, {GUEST: said}, options, list(EXECUTOR), {})
     assert found.what == what

@@ -113,7 +113,8 @@ def test_no_playbook_of_a_site_serves_lustre() -> None:
 
 
 def test_a_lab_is_a_site_after_its_servers_and_the_mgs_comes_first() -> None:
-    metadata, objects, site = plays("lab")
+    refusal, metadata, objects, site = plays("lab")
+    assert refusal["hosts"] == "localhost"
     assert site["ansible.builtin.import_playbook"] == "site.yml"
     assert metadata["hosts"].split(":") == ["vas_lab", "!vas_oss"]
     assert objects["hosts"].split(":") == ["vas_lab", "&vas_oss"]

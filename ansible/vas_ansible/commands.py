@@ -26,6 +26,7 @@ from vas_core.cli import note
 from vas_core.errors import BadInput, VasError
 from vas_core.lazy import LazyGroup
 from vas_core.sbom import SbomComponent
+from vas_core.suggest import suggestion
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 
@@ -223,14 +224,12 @@ def firewall(
     Example: vas provision firewall --node oss01.hpc.example > /etc/nftables.d/vas-guests.nft
 
     \f
-    Raises BadInput for a login node, which needs no rules.
+    Raises BadInput for a login node, which needs no rules, and for a name that is not in the map.
     """
     cluster = load_cluster(cluster_file)
     host, nft = cluster.host(node), form == "nftables"
     if host is None:
-        _refuse_login_node(cluster, node)
-        if node != cluster.yarn.resourcemanager.name:
-            cluster.guest(node)
+        _refuse_what_needs_no_rules(cluster, node)
         click.echo((node_nftables if nft else node_firewalld)(cluster), nl=False)
         return
     given = {"probe_port": probe_port} if probe_port else {}
@@ -239,7 +238,13 @@ def firewall(
     click.echo(made, nl=False)
 
 
-def _refuse_login_node(cluster: Cluster, node: str) -> None:
+def _refuse_what_needs_no_rules(cluster: Cluster, node: str) -> None:
     if node in {client.name for client in cluster.yarn.clients}:
         hint = "name a storage server, a guest or the ResourceManager: they let this node in"
         raise BadInput("is a login node, to which nobody connects", where=node, hint=hint)
+    manager = cluster.yarn.resourcemanager.name
+    if node != manager and cluster.host_by_guest(node) is None:
+        known = [*(host.name for host in cluster.hosts), *(it.name for it in cluster.guests())]
+        raise BadInput(
+            "is not in the map", where=node, hint=suggestion(node, [*known, manager], "it has")
+        )

@@ -157,7 +157,7 @@ def test_what_the_site_has_otherwise_is_told(
     write(site / "conf/mapred-site.xml", {"mapreduce.map.memory.mb": "3072"})
     argv = ["submit", "--dry-run", "--profile", "short", str(site / "my.jar"), "Main"]
     assert run_command(argv) == 0
-    told = "mapreduce.map.memory.mb: 512, where the site has 3072; -D mapreduce.map.memory.mb="
+    told = "mapreduce.map.memory.mb: 512; to keep the site's: -D mapreduce.map.memory.mb=3072"
     assert told in capsys.readouterr().err
     assert run_command([*argv, "-D", "mapreduce.map.memory.mb=3072"]) == 0
     assert told not in capsys.readouterr().err
@@ -222,7 +222,6 @@ DRIVER = b"..org/apache/hadoop/util/ProgramDriver.."
         (RUNNABLE, b"", ["Count", "in"], ["PROFILE", "Count", "in"]),
         # A jar of several programs: the options follow the program's name.
         (RUNNABLE, DRIVER, ["sort", "in"], ["sort", "PROFILE", "in"]),
-        (RUNNABLE, DRIVER, [], ["PROFILE"]),
         # A jar without a main class: the first word is the class, a driver's second the program.
         (None, b"", ["org.example.Main", "in"], ["org.example.Main", "PROFILE", "in"]),
         (None, DRIVER, ["org/example/Main", "sort"], ["org/example/Main", "sort", "PROFILE"]),
@@ -249,6 +248,14 @@ def test_U1_options_stand_where_hadoop_jar_reads_them(
     options = ["-conf", str(profile_file("short"))]
     jar = ["hadoop", "jar", str(site / "my.jar")]
     assert found["command"] == [*jar, *command[:at], *options, *command[at + 1 :]]
+
+
+def test_a_driver_of_several_programs_gets_the_name_of_one(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_jar(site / "my.jar", RUNNABLE, Main=DRIVER)
+    assert run_command(["submit", "--dry-run", str(site / "my.jar")]) == 2
+    assert "several programs, and none is named; name one behind" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -327,7 +334,11 @@ def test_U1_the_main_class_is_that_of_the_main_section(manifest: str, named: str
 @pytest.mark.parametrize(
     ("argv", "status", "message"),
     [
-        (["--profile", "fast", "JAR", "Main"], 2, "'fast' is not one of 'auto', 'default', "),
+        (
+            ["--profile", "fast", "JAR", "Main"],
+            2,
+            "has no profile fast; name one of auto, default, ",
+        ),
         (["conf/core-site.xml", "Main"], 2, "core-site.xml: cannot be read as a jar: File is not"),
         (["none.jar", "Main"], 2, "none.jar: there is no such jar; name a jar of this machine"),
         (["JAR", "Main", "-conf", "x.xml"], 2, "-conf: its properties would not be seen; give it"),

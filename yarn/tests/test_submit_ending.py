@@ -62,6 +62,11 @@ def printed(terminal: int) -> str:
     ("status", "hint"),
     [
         (0, f"next: `vas job locality {APPLICATION}`: where its maps ran, and why"),
+        (
+            130,
+            f"the client was stopped; {APPLICATION} runs on, unless it had ended: "
+            f"`yarn application -kill {APPLICATION}` ends it",
+        ),
         (3, f"{APPLICATION} did not end well; next: yarn logs -applicationId {APPLICATION}"),
     ],
 )

@@ -140,7 +140,7 @@ def _only(cluster: Cluster, name: str | None) -> Host | None:
 def _print(placement: HostPlacement, out: Path | None, *, as_json: bool) -> None:
     if out:
         write_atomically(out, placement.model_dump_json(indent=2) + "\n")
-        note(f"{out}: the plan; apply it with `vas affinity apply {out}`")
+        note(f"{out}: the plan; on {placement.host} `vas affinity apply {out}` applies it")
     if as_json:
         print_json(placement.model_dump(mode="json"))
     else:

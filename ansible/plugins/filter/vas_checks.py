@@ -27,18 +27,22 @@ def vas_inventory_findings(
     nodes: list[str],
     roles: str,
     known: list[str],
+    playbooks: dict[str, dict[str, Any]],
     removed: dict[str, str],
 ) -> list[str]:
     """Returns one line for each problem of a site's variables.
 
-    `roles`: directory of the roles; `known`: further names of variables; `removed`: name of a
-    removed option -> what to do instead.
+    `roles`: directory of the roles; `known`: further names of variables; `playbooks`: variable of
+    a playbook -> its specification; `removed`: name of a removed option -> what to do instead.
     """
     from vas_ansible.checks import examine_inventory, examine_required
     from vas_cluster import load_cluster
 
     by_node = {node: _own(hostvars[node]) for node in nodes}
     cluster, options = load_cluster(Path(cluster_file)), dict(_options(Path(roles)))
+    options |= {
+        name: {**option, "page": "docs/provisioning.md"} for name, option in playbooks.items()
+    }
     found = examine_required(cluster, by_node)
     found += examine_inventory(cluster, by_node, options, known, removed)
     return [finding.line() for finding in found]
@@ -83,8 +87,8 @@ def _plain(value: Any) -> Any:
 def _options(roles: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for file in roles.glob("*/meta/argument_specs.yml"):
         options = yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
-        role = file.parents[1].name
-        yield from ((name, {**option, "role": role}) for name, option in options.items())
+        page = f"ansible/roles/{file.parents[1].name}/README.md"
+        yield from ((name, {**option, "page": page}) for name, option in options.items())
 
 
 def vas_machine_findings(

@@ -55,10 +55,10 @@ def examine_inventory(
 ) -> list[CheckFinding]:
     """Finds every problem of the variables that a site set.
 
-    `by_node`: node -> its variables; `options`: option of a role -> its specification and its
-    "role"; `known`: further names that may be set; `removed`: former option -> what to do instead;
-    `exists`: tells whether a file is on the controller; `read`: returns its content. Of a variable
-    that is LATER only the name is looked at.
+    `by_node`: node -> its variables; `options`: option of a role -> its specification and the
+    "page" that describes it; `known`: further names that may be set; `removed`: former option ->
+    what to do instead; `exists`: tells whether a file is on the controller; `read`: returns its
+    content. Of a variable that is LATER only the name is looked at.
     """
     found = [*_manager(cluster)]
     for node, variables in by_node.items():

@@ -31,5 +31,5 @@ def examine_options(
             continue
         judged = {key: option[key] for key in _JUDGED if key in option}
         for wrong in ArgumentSpecValidator({name: judged}).validate({name: value}).error_messages:
-            fix = f"see ansible/roles/{option['role']}/README.md"
+            fix = f"see {option['page']}"
             yield CheckFinding(node, name, wrong.replace(f"{name} ", "", 1), fix)

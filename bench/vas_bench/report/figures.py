@@ -73,7 +73,7 @@ def _of_locality(comparison: Comparison, stem: str) -> Iterator[Figure]:
 
 def _ratios(comparison: Comparison, name: str) -> Figure:
     base = comparison.base.label
-    title = f"{_heading(comparison.noun)} over {base}'s: {case_words(comparison.case)}"
+    title = f"{_heading(comparison.noun)}, over that of {base}: {case_words(comparison.case)}"
     found = [(arm, arm.difference) for arm in comparison.arms if arm.difference]
     rows = [
         IntervalRow(
@@ -81,7 +81,7 @@ def _ratios(comparison: Comparison, name: str) -> Figure:
         )
         for arm, d in found
     ]
-    axis = Axis(f"times {base}'s {comparison.noun}", 1.0, f"{base} = 1")
+    axis = Axis(f"{comparison.noun}, over that of {base}", 1.0, f"{base} = 1")
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
     higher = better_of(comparison.measure) is BetterDirection.HIGHER
     side, word = ("Right", "better") if higher else ("Left", "faster")

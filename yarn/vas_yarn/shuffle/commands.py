@@ -249,6 +249,8 @@ def _say_rows(rows: list[SweepRow], as_json: bool, *, even_none: bool = False) -
         return
     if as_json:
         print_json([row.as_json() for row in rows])
+    elif not rows:
+        click.echo("nothing is left by jobs")
     else:
         print_table(("WHERE", "VERDICT", "DONE", "WHY"), (_gc_cells(row) for row in rows))
     for row in rows:

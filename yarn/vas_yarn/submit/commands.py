@@ -73,6 +73,9 @@ class _Profile(click.Choice[str]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if is_file_name(value):
             return value
+        if value not in self.choices:
+            hint = f"name one of {', '.join(self.choices)}, or a Hadoop XML file: FILE.xml"
+            raise BadInput(f"has no profile {value}", where="--profile", hint=hint)
         return super().convert(value, param, ctx)
 
 
@@ -205,7 +208,7 @@ def _explain(found: _Submission) -> None:
     if missing := missing_daemon(found.medium, found.plan.properties):
         note(f"warning: {missing}")
     for key, value in found.plan.replaced.items():
-        note(f"{key}: {found.plan.properties[key]}, where the site has {value}; -D {key}= decides")
+        note(f"{key}: {found.plan.properties[key]}; to keep the site's: -D {key}={value}")
     if found.plan.cold:
         note(f"each task gets a JVM of its own: {found.plan.cold} (docs/warm.md)")
     for warning in found.warnings:

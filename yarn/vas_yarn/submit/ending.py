@@ -16,6 +16,12 @@ from vas_yarn.jobs.job import SUBMITTED
 
 _KEPT_BYTES = 400
 _SIGNALLED = 128
+# By Ctrl-C or SIGTERM: without a handler, or as a JVM ends that has one.
+_STOPPED = {
+    status
+    for number in (signal.SIGINT, signal.SIGTERM)
+    for status in (-number, _SIGNALLED + number)
+}
 # ResourceManager (RMAppManager, CapacityScheduler).
 _UNKNOWN_QUEUE = re.compile(r"submitted by user \S+ to unknown queue: ([^\s\"]+)")
 
@@ -74,6 +80,9 @@ def _next_of(told: _Told, status: int) -> str:
     application = told.application
     if application is None:
         return ""
+    if status in _STOPPED:
+        runs = f"the client was stopped; {application} runs on, unless it had ended"
+        return f"{runs}: `yarn application -kill {application}` ends it"
     if status:
         return f"{application} did not end well; next: yarn logs -applicationId {application}"
     return f"next: `vas job locality {application}`: where its maps ran, and why"

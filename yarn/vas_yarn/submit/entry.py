@@ -31,7 +31,8 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     """Returns the program that RunJar starts: Main-Class of the jar's manifest, else the first
     word.
 
-    Raises BadInput if the jar cannot be read, or if there is neither Main-Class nor word.
+    Raises BadInput if the jar cannot be read, if there is neither Main-Class nor word, or no word
+    for a driver of several programs.
     """
     try:
         with open_jar(jar) as archive:
@@ -45,8 +46,13 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     except BROKEN_JAR as wrong:
         what = f"cannot be read as a jar: {str(wrong) or 'too little memory'}"
         raise BadInput(what, where=str(jar), hint="name a jar of this machine") from wrong
-    if is_driver and len(words) > before and not words[before].startswith("-"):
-        before += 1
+    if is_driver:
+        if len(words) == before:
+            hint = f"name one behind the jar; `hadoop jar {jar}` lists them"
+            raise BadInput(
+                "starts one of several programs, and none is named", where=str(jar), hint=hint
+            )
+        before += 0 if words[before].startswith("-") else 1
     return JarEntry(main, named is not None, tuple(words[:before]), tuple(words[before:]))
 
 
