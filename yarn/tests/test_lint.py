@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from vas_cluster import load_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_yarn.lint.contradiction import number
+from vas_yarn.lint.keys import KEYS
 from vas_yarn.lint.rules import COLLECTOR, COLLECTOR_KEY, MERGE, MERGE_KEY, contradictions
 from vas_yarn.profiles import SHUFFLE
 from vas_yarn.site_files import as_mapping, read_xml
@@ -207,3 +209,14 @@ def test_bad_usage_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["lint"]) == 2
     assert run_command(["lint", "-D", "novalue"]) == 2
     assert "not of the form key=value" in capsys.readouterr().err
+
+
+def test_a_key_that_vas_does_not_have_is_named_with_the_one_that_was_meant() -> None:
+    (found,) = contradictions(as_mapping({"vas.shufle.enabled": "true"}), None)
+    assert (found.key, found.fix) == ("vas.shufle.enabled", "did you mean vas.shuffle.enabled?")
+    assert keys({"vas.cluster.file": "/etc/vas/cluster.yaml"}) == []
+
+
+def test_the_keys_are_those_of_the_page() -> None:
+    page = EXAMPLE.parents[2] / "docs/configuration.md"
+    assert list(KEYS) == sorted(re.findall(r"^\| `(vas\.[^`]+)`", page.read_text(), re.M))

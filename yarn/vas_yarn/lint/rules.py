@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 from vas_cluster import Cluster
+from vas_core.suggest import closest
 from vas_yarn.lint import memory
 from vas_yarn.lint.contradiction import Contradiction, number
+from vas_yarn.lint.keys import KEYS
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
 from vas_yarn.site_files import JobConfiguration
 
@@ -29,6 +31,7 @@ _FRACTIONS = (
     "mapreduce.reduce.shuffle.input.buffer.percent",
     "mapreduce.reduce.shuffle.merge.percent",
 )
+_OURS = "vas."
 _NUMBERS = (
     "mapreduce.task.io.sort.mb",
     "mapreduce.map.memory.mb",
@@ -41,6 +44,7 @@ _ON_LUSTRE = {"dfs.blocksize": "vas.lustre.block-size", "dfs.block.size": "vas.l
 def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Contradiction]:
     """Returns all contradictions. Without a map (None) the rules about guests are left out."""
     alone: tuple[Callable[[JobConfiguration], Iterator[Contradiction]], ...] = (
+        _unknown_keys,
         _numbers,
         _fractions,
         memory.unreadable_sizes,
@@ -60,6 +64,18 @@ def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Cont
         found += memory.containers_in_guests(conf, cluster)
         found += memory.reducers_before_maps(conf, cluster)
     return found
+
+
+def _unknown_keys(conf: JobConfiguration) -> Iterator[Contradiction]:
+    for found in conf.chosen_with_prefix(_OURS):
+        if found.key not in KEYS:
+            close = closest(found.key, KEYS)
+            yield Contradiction(
+                found.key,
+                found.value,
+                "VAS has no such key",
+                f"did you mean {close}?" if close else "docs/configuration.md has all of them",
+            )
 
 
 def _numbers(conf: JobConfiguration) -> Iterator[Contradiction]:
