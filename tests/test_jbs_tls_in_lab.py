@@ -110,7 +110,7 @@ def with_tls(tmp_path: Path) -> Iterator[Lab]:
 @contextmanager
 def watching(lab: Lab, seen: list[SeenPackets]) -> Iterator[None]:
     """Watches a node's packets during the body, and adds what was seen to `seen`."""
-    node = next(lab.spec.cluster.guests()).name
+    node = lab.spec.cluster.guests()[0].name
     argv = lab.enter([sys.executable, "-c", _WATCH], node=node)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(argv, text=True, **pipes) as watch:  # type: ignore[call-overload]
