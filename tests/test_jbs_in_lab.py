@@ -14,7 +14,7 @@ import pytest
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_tests.shuffle_runs import digests, run
+from vas_tests.shuffle_runs import digests, generate_rows, run
 from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, metrics
 from vas_yarn.jobs.job import JobResult
 
@@ -55,7 +55,7 @@ def node_lab() -> Iterator[Lab]:
         state_dir=REPOSITORY / "build" / "lab" / "jbs", hosts=4, properties=properties
     )
     with Lab.start(options, tied=True) as started:
-        started.run_job(["teragen", "400000", "/shuffle/in/rows"], {"mapreduce.job.maps": "6"})
+        generate_rows(started, 400_000, maps=6)
         yield started
 
 

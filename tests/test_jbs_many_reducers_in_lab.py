@@ -10,7 +10,7 @@ import pytest
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_tests.shuffle_runs import files, run
+from vas_tests.shuffle_runs import files, generate_rows, run
 from vas_tests.shuffled import PROGRAM, WITH_DAEMON, metrics
 from vas_yarn.profiles import NODE_SHUFFLE, STOCK_SHUFFLE
 
@@ -41,9 +41,7 @@ def node_lab() -> Iterator[Lab]:
     state = REPOSITORY / "build" / "lab" / "jbs-many"
     options = LabOptions(state_dir=state, hosts=_HOSTS, properties=WITH_DAEMON)
     with Lab.start(options, tied=True) as started:
-        started.run_job(
-            ["teragen", "200000", "/shuffle/in/rows"], {"mapreduce.job.maps": str(_MAPS)}
-        )
+        generate_rows(started, 200_000, maps=_MAPS)
         yield started
 
 

@@ -21,7 +21,7 @@ from vas_core.process import run as run_program
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions, read_site
-from vas_tests.shuffle_runs import digests, run
+from vas_tests.shuffle_runs import digests, generate_rows, run
 from vas_tests.shuffled import PROGRAM, WITH_DAEMON
 from vas_yarn.profiles import NODE_SHUFFLE, STOCK_SHUFFLE
 
@@ -95,7 +95,7 @@ def lab_with(name: str, keys: dict[str, str]) -> Iterator[Lab]:
     properties = WITH_DAEMON | keys | settings
     state = REPOSITORY / "build" / "lab" / name
     with Lab.start(LabOptions(state_dir=state, hosts=4, properties=properties), tied=True) as lab:
-        lab.run_job(["teragen", "200000", "/shuffle/in/rows"], {"mapreduce.job.maps": "4"})
+        generate_rows(lab, 200_000, maps=4)
         yield lab
 
 

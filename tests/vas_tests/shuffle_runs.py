@@ -45,6 +45,12 @@ def run(lab: Lab, program: tuple[str, ...], output: str, conf: Mapping[str, str]
     return lab.run_job([*program, f"/shuffle/out/{output}"], ALIKE | dict(conf))
 
 
+def generate_rows(lab: Lab, rows: int, *, maps: int) -> None:
+    """Makes TeraGen's rows in /shuffle/in/rows, in place of those of an earlier lab."""
+    lab.call(["rm", "-rf", str(inside(lab, "shuffle/in/rows"))])
+    lab.run_job(["teragen", str(rows), "/shuffle/in/rows"], {"mapreduce.job.maps": str(maps)})
+
+
 def files(lab: Lab, output: str) -> list[str]:
     """Returns the paths of a job's output files, `part-*`."""
     directory = str(inside(lab, "shuffle/out", output))
