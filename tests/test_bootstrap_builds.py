@@ -145,6 +145,18 @@ def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Script
     assert debian.builds() == 1
 
 
+@pytest.mark.parametrize("option", [["--builder", "quick"], ["--tools-tree=x"], ["--json"]])
+def test_an_image_without_its_builder_is_refused_before_a_build(
+    option: list[str], debian: ScriptClone
+) -> None:
+    needs_mkosi = option == ["--json"]
+    assert debian.vas("image", "build", *option).stdout.startswith("ran: image build")
+    assert debian.builds() == (0 if needs_mkosi else 1)
+    debian.program("mkosi", "#!/bin/sh\n")
+    debian.vas("image", "build", *option)
+    assert debian.builds() == 1
+
+
 def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: ScriptClone) -> None:
     assert "first time: 1 to 3 minutes" in debian.vas("build").stderr
     assert debian.vas("build").stderr == ""

@@ -211,6 +211,34 @@ def test_what_a_site_needs_does_not_fail_the_command(
     ]
     monkeypatch.setattr("vas_core.commands.checks", lambda: lacking(optional=False))
     assert run_command(["doctor"]) == 1
+    assert "1 thing (marked --) is missing that every command" in capsys.readouterr().out
+
+
+def test_a_pipe_gets_lines_of_100_columns_or_as_many_as_COLUMNS_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = DoctorFinding(
+        name="x", ok=False, found="w " * 90, needed_for="y", fix="z", optional=True
+    )
+    monkeypatch.setattr("vas_core.commands.checks", lambda: {"room": lambda _root: [found]})
+    for columns, width in (("", 100), ("60", 60)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert run_command(["doctor"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert width - 4 < max(map(len, lines)) <= width
+        closing = " ".join(lines[lines.index("      fix: z") + 1 :])
+        assert closing == (
+            "nothing is missing that every command, demo, lab or bench needs; 1 thing (marked no)"
+            " is missing that only other commands or a site need"
+        )
+
+
+@pytest.mark.machine
+def test_a_missing_mkosi_has_a_fix_where_no_package_is_new_enough(
+    programs: Path, tmp_path: Path
+) -> None:
+    fix = _by_name(packages.check(Root(tmp_path)))["mkosi"].fix
+    assert "`vas image build --builder quick`" in fix and "--tools-tree" in fix
 
 
 def test_the_table_of_packages_is_packages_tsv() -> None:
@@ -238,6 +266,4 @@ def test_a_narrow_terminal_shows_the_fix_below_and_cuts_no_word() -> None:
         "      fix: apt-get install ovmf (or",
         "        edk2)",
     ]
-    table = list(finding_lines(findings, None))
-    assert list(finding_lines(findings, 200)) == table
-    assert len(table) == 1 + len(findings)
+    assert len(list(finding_lines(findings, 200))) == 1 + len(findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 import click
@@ -10,11 +11,13 @@ from click.shell_completion import get_completion_class
 
 from vas_core.cli import json_option, note, print_json, vas
 from vas_core.doctor import checks, examine
-from vas_core.doctor_lines import finding_lines
+from vas_core.doctor_lines import closing_lines, finding_lines
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.repository import REPOSITORY
 from vas_core.root import Root
-from vas_core.table import print_lines, terminal_width
+from vas_core.table import print_lines
+
+_PIPE_COLUMNS = 100
 
 
 @click.command()
@@ -22,8 +25,11 @@ from vas_core.table import print_lines, terminal_width
 def doctor(as_json: bool) -> int:
     """List what this machine can run, and the fix for what it cannot.
 
-    Status 0 if nothing is missing, 1 if something is that a command of VAS needs. What only a
-    site's own machines need (a Lustre client, KVM) is shown and does not count.
+    Status 1 if something is missing that every command, demo, lab or bench needs (marked --).
+    What only other commands need (test, image, a2av, affinity with guests), or only a site's own
+    machines (a Lustre client, KVM), is marked no and does not count: status 0.
+
+    Lines fit the terminal; in a pipe they fit $COLUMNS, or 100 columns.
 
     \b
     Examples: vas doctor
@@ -33,7 +39,9 @@ def doctor(as_json: bool) -> int:
     if as_json:
         print_json([finding.as_json() for finding in findings])
     else:
-        print_lines(finding_lines(findings, terminal_width()))
+        width = shutil.get_terminal_size((_PIPE_COLUMNS, 24)).columns
+        print_lines(finding_lines(findings, width))
+        print_lines((line, False) for line in closing_lines(findings, width))
     lacking = any(not finding.ok and not finding.optional for finding in findings)
     return ExitStatus.FAILED if lacking else ExitStatus.DONE
 

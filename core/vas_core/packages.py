@@ -42,6 +42,11 @@ _NEEDED_FOR = {
 NO_PACKAGE = "-"
 """packages.tsv has this in the place of a package that no repository of a system offers."""
 _ALWAYS = ("base", "lab")
+_INSTEAD = {
+    "disk": "`vas image build --builder quick` needs none; or give --tools-tree a tree that has it"
+    " (docs/image.md)",
+}
+"""What to do, by scope, where not every Debian or Rocky 9 has a package that is new enough."""
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -83,7 +88,7 @@ def _finding(package: Package) -> DoctorFinding:
         ok=found.ok,
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
-        fix=install,
+        fix=_INSTEAD.get(package.scope, install),
         optional=package.scope not in _ALWAYS,
     )
 
