@@ -12,11 +12,12 @@ from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster, Host
 from vas_cluster.schema import schema_text
-from vas_core.cli import json_option, note, print_json
+from vas_core.cli import json_option, note, note_error, print_json
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.files import make_directories, write_atomically
 from vas_core.lazy import LazyGroup
-from vas_core.problems import DocumentProblems
+from vas_core.problems import DocumentProblems, key_text
+from vas_core.shown import counted
 from vas_core.table import print_table
 
 _file = click.argument(
@@ -38,21 +39,21 @@ cluster.add_command(discover)
 def check(files: tuple[Path, ...], as_json: bool) -> int:
     """Check maps: every problem is one line, with its fix.
 
-    Without FILES, checks $VAS_CLUSTER or /etc/vas/cluster.yaml. Status 2 if one is wrong.
+    Without FILES, checks $VAS_CLUSTER or /etc/vas/cluster.yaml. Status 2 if one is wrong. With
+    --json the problems are in the JSON: key, what is wrong, fix.
 
     \b
     Example: vas cluster check cluster/examples/*.yaml
     """
-    checked = [_check(file) for file in files or (default_path(),)]
+    checked = [(file, *_check(file)) for file in files or (default_path(),)]
+    for file, found, wrong in checked:
+        if wrong:
+            _say_wrong(file, wrong)
+        elif found and not as_json:
+            note(f"{file}: ok: {_totals_text(_totals(found))}")
     if as_json:
-        print_json(
-            [{"file": str(file), "ok": bool(totals), **(totals or {})} for file, totals in checked]
-        )
-    else:
-        for file, totals in checked:
-            if totals:
-                note(f"{file}: ok: " + ", ".join(f"{n} {what}" for what, n in totals.items()))
-    return ExitStatus.DONE if all(totals for _, totals in checked) else ExitStatus.BAD_INPUT
+        print_json([_as_json(*each) for each in checked])
+    return ExitStatus.BAD_INPUT if any(wrong for *_, wrong in checked) else ExitStatus.DONE
 
 
 @cluster.command()
@@ -119,13 +120,29 @@ def _write(properties: Mapping[str, str], directory: Path) -> list[Path]:
     return list(files)
 
 
-def _check(file: Path) -> tuple[Path, dict[str, int] | None]:
-    """The totals of a good map; of a bad one, its problems are told."""
+def _check(file: Path) -> tuple[Cluster | None, DocumentProblems | None]:
+    """Returns a good map, or the problems of a bad one."""
     try:
-        return file, _totals(load_cluster(file))
+        return load_cluster(file), None
     except DocumentProblems as wrong:
-        note(f"vas: {wrong}")
-        return file, None
+        return None, wrong
+
+
+def _say_wrong(file: Path, wrong: DocumentProblems) -> None:
+    note_error(wrong)
+    if wrong.hides_more:
+        note(f"vas: {file}: more is checked when these are mended")
+
+
+def _as_json(
+    file: Path, found: Cluster | None, wrong: DocumentProblems | None
+) -> dict[str, object]:
+    if found:
+        return {"file": str(file), "ok": True, **_totals(found)}
+    assert wrong
+    problems = [{"key": key_text(p.path), "what": p.what, "fix": p.fix} for p in wrong.problems]
+    told = [{"file": str(file), **problem} for problem in problems]
+    return {"file": str(file), "ok": False, "problems": told, "hides_more": wrong.hides_more}
 
 
 def _totals(found: Cluster) -> dict[str, int]:
@@ -134,6 +151,11 @@ def _totals(found: Cluster) -> dict[str, int]:
         "guests": len(found.guests()),
         "osts": sum(len(host.osts) for host in found.hosts),
     }
+
+
+def _totals_text(totals: Mapping[str, int]) -> str:
+    nouns = {"hosts": "host", "guests": "guest", "osts": "OST"}
+    return ", ".join(counted(totals[key], noun) for key, noun in nouns.items())
 
 
 def _print(found: Cluster) -> None:

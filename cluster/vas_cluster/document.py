@@ -19,6 +19,7 @@ from vas_core.reading import read_limited
 
 # Some ten times the map of 5,000 servers.
 _MOST_BYTES = 32 << 20
+_START = "start from one of the examples in cluster/examples, or from `vas cluster discover`"
 _MAX_DEPTH = 100
 _MAX_NODES = 2_000_000
 # No key takes a longer number, and Python refuses to read one of thousands of digits.
@@ -34,7 +35,7 @@ def parse_document(text: str) -> tuple[Any, list[KeyProblem]]:
     """
     try:
         if _is_too_deep(text):
-            return None, [KeyProblem((), "nested too deeply", "start from one of the examples")]
+            return None, [KeyProblem((), "nested too deeply", _START)]
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
@@ -48,7 +49,7 @@ def parse_document(text: str) -> tuple[Any, list[KeyProblem]]:
     problems: list[KeyProblem] = []
     value = _construct(node, (), problems) if node else None
     if not problems and not isinstance(value, dict):
-        problems.append(KeyProblem((), "not a mapping", "start from one of the examples"))
+        problems.append(KeyProblem((), "not a mapping" if node else "is empty", _START))
     return (None, problems) if problems else (value, [])
 
 
@@ -81,7 +82,8 @@ def read_text(path: Path) -> tuple[str, list[KeyProblem]]:
     try:
         return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:
-        return "", [KeyProblem((), "no such file", "name the map's file, or set VAS_CLUSTER")]
+        hint = "name the map's file, set VAS_CLUSTER, or draft a map by `vas cluster discover`"
+        return "", [KeyProblem((), "no such file", hint)]
     except IsADirectoryError:
         return "", [KeyProblem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:

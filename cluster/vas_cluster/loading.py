@@ -47,11 +47,12 @@ def parse_cluster(text: str, name: Path | str) -> Cluster:
     """
     value, problems = parse_document(text)
     if problems:
-        raise DocumentProblems(name, problems)
+        raise DocumentProblems(name, problems, hides_more=bool(text.strip()))
     try:
         cluster = Cluster.model_validate(value)
     except ValidationError as wrong:
-        raise DocumentProblems(name, structure_problems(wrong, Cluster)) from None
+        found = structure_problems(wrong, Cluster)
+        raise DocumentProblems(name, found, hides_more=True) from None
     problems = check_rules(cluster)
     if problems:
         raise DocumentProblems(name, problems)

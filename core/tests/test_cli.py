@@ -66,6 +66,9 @@ def test_errors_become_statuses(
                        "zsh; see `vas completion --help`"),
         ("completion tcsh", "completion: invalid value for '{bash|fish|zsh}': 'tcsh' is not one of "
                             "'bash', 'fish', 'zsh'; see `vas completion --help`"),
+        ("lab up --hosts 99",
+         "lab up: invalid value for '--hosts': 99 is not between 1 and 64; "
+         "see `vas lab up --help`"),
     ],
 )  # fmt: skip
 def test_bad_usage_is_one_line_with_a_suggestion(
@@ -73,6 +76,28 @@ def test_bad_usage_is_one_line_with_a_suggestion(
 ) -> None:
     assert cli.run_command(words.split()) == 2
     assert capsys.readouterr() == ("", f"vas: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (click.FloatRange(0, 1, min_open=True, max_open=True), "more than 0 and less than 1"),
+        (click.FloatRange(0, 1, min_open=True), "more than 0 and at most 1"),
+        (click.IntRange(8), "at least 8"),
+        (click.IntRange(max=6), "at most 6"),
+        (click.FloatRange(8, min_open=True), "more than 8"),
+        (click.IntRange(-2, 6), "between -2 and 6"),
+    ],
+)
+def test_a_range_is_said_in_words(
+    of: click.ParamType, said: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    command = click.Command("x", params=[click.Option(["--n"], type=of)])
+    monkeypatch.setattr(cli.vas, "get_command", lambda *_: command)
+    assert cli.run_command(["x", "--n", "7"]) == 2
+    shown = "7.0" if isinstance(of, click.FloatRange) else "7"
+    assert f"'--n': {shown} is not {said}; see" in capsys.readouterr().err
 
 
 def test_yes_is_taken_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:

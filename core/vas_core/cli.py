@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
@@ -21,6 +22,12 @@ from vas_core.shown import shown
 from vas_core.sizes import format_size, parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
+# How click writes a range: 1<=x<=64, 0<x<1, x>=1, x<=9.
+_RANGE = re.compile(
+    r"is not in the range (?:(?P<low>[^<>=\s]+)(?P<above><=?))?x"
+    r"(?:(?P<sign>[<>]=?)(?P<high>[^<>=\s]+))?$"
+)
+_IN_WORDS = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than"}
 # Room -> what a user of its commands does, in the order of `vas --help`.
 _TITLES = {
     "lab": "Try it on one machine",
@@ -198,6 +205,11 @@ def note(text: str) -> None:
     click.echo(as_called(shown(text, keep="\n")), err=True)
 
 
+def note_error(error: VasError) -> None:
+    """Prints an error on stderr; each of its lines begins with `vas: `."""
+    note("\n".join(f"vas: {line}" for line in error.lines()))
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command and exits with its status."""
     sys.exit(run_command(arguments))
@@ -214,7 +226,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         )
         return int(result) if isinstance(result, int) else ExitStatus.DONE
     except VasError as error:
-        note(f"vas: {error}")
+        note_error(error)
         return error.exit_status
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -236,6 +248,16 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.FAILED
 
 
+def _in_words(range_: re.Match[str]) -> str:
+    """Returns `is not between 1 and 64`, or a bound in words, for click's formula of a range."""
+    low, above, sign, high = range_.group("low", "above", "sign", "high")
+    if low is None:
+        return f"is not {_IN_WORDS[sign]} {high}"
+    if (above, sign) == ("<=", "<="):
+        return f"is not between {low} and {high}"
+    return f"is not {_IN_WORDS[above.replace('<', '>')]} {low} and {_IN_WORDS[sign]} {high}"
+
+
 def _path_of(error: OSError) -> str | None:
     return None if error.filename is None else os.fsdecode(error.filename)
 
@@ -249,6 +271,6 @@ def _usage_line(error: click.ClickException) -> str:
         what = error.message
         if error.possibilities:
             hint = f"did you mean {' or '.join(error.possibilities)}?"
-    what = " ".join(what.split()).rstrip(".")
+    what = _RANGE.sub(_in_words, " ".join(what.split()).rstrip("."))
     what = what[:1].lower() + what[1:]
     return f"{path}: {what}; {hint}" if path else f"{what}; {hint}"

@@ -33,6 +33,10 @@ class VasError(Exception):
         self.hint = hint
         super().__init__(what)
 
+    def lines(self) -> list[str]:
+        """Returns the lines that tell the user about it: one, or one per problem of a document."""
+        return [str(self)]
+
     def __str__(self) -> str:
         text = f"{shown(self.where)}: {self.what}" if self.where else self.what
         return f"{text}; {self.hint}" if self.hint else text

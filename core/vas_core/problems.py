@@ -58,11 +58,21 @@ class KeyProblem:
 
 
 class DocumentProblems(BadInput):
-    """A document has one or more problems, one line each: `FILE: hosts[1].address: WHAT; FIX`."""
+    """A document has one or more problems, one line each: `FILE: hosts[1].address: WHAT; FIX`.
 
-    def __init__(self, file: Path | str, problems: Iterable[KeyProblem]) -> None:
+    `hides_more` is true if these problems kept other checks from being made.
+    """
+
+    def __init__(
+        self, file: Path | str, problems: Iterable[KeyProblem], *, hides_more: bool = False
+    ) -> None:
         self.problems = sorted(problems, key=lambda p: [(isinstance(k, str), k) for k in p.path])
+        self.hides_more = hides_more
         super().__init__("\n".join(f"{file}: {problem.text()}" for problem in self.problems))
+
+    def lines(self) -> list[str]:
+        """Returns a line per problem, each with the file's name."""
+        return str(self).splitlines()
 
 
 def key_text(path: KeyPath) -> str:

@@ -11,7 +11,7 @@ from vas_cluster.discover.client import LOOPBACK, SeenClient, SeenServer, read_c
 from vas_cluster.discover.draft import draft
 from vas_cluster.discover.server import Ask, SeenMachine, ask_server
 from vas_cluster.loading import parse_cluster
-from vas_core.cli import note
+from vas_core.cli import note, note_error
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.files import write_atomically
 from vas_core.problems import DocumentProblems
@@ -97,6 +97,6 @@ def _check(text: str, out: Path | None) -> int:
     try:
         parse_cluster(text, out or "the draft")
     except DocumentProblems as wrong:
-        note(f"vas: {wrong}")
+        note_error(wrong)
         return ExitStatus.DIFFERENT
     return ExitStatus.DONE
