@@ -33,7 +33,7 @@ def look(file: str, deep: bool) -> None:
 
     \b
     Examples: tool look a
-              tool look b
+              ./vas look b
     """
 
 
@@ -45,7 +45,7 @@ def test_a_page_has_the_help_and_nothing_that_roff_takes_for_its_own() -> None:
     )
     assert ".SH SYNOPSIS\n.B tool look\n[OPTIONS] FILE\n" in text
     assert "\n\\&.dots do not begin a request.\n" in text
-    assert "Examples: tool look a\n" in text
+    assert "Examples: tool look a\n          vas look b\n" in text
     assert ".TP\n.B \\-\\-deep\nAlso what is below.\\en\n" in text
     known = {".TH", ".SH", ".PP", ".TP", ".B", ".BR", ".nf", ".fi"}
     assert {line.split()[0] for line in text.splitlines() if line.startswith(".")} <= known
@@ -62,7 +62,7 @@ def test_every_command_of_vas_has_one(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run_command(["docs", "--man", str(tmp_path)]) == 0
     names = {file.stem for file in tmp_path.iterdir()}
     assert {"vas", "vas-docs", "vas-route-plan", "vas-bench-run", "vas-cds-build"} <= names
-    assert f"{len(names)} pages" in capsys.readouterr().err
+    assert f"{len(names)} pages; begin with `man {tmp_path}/vas.1`" in capsys.readouterr().err
     group = vas.list_commands(click.Context(vas))
     assert {f"vas-{name}" for name in group} <= names
 

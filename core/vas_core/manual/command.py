@@ -42,7 +42,8 @@ def docs(man_directory: Path | None, site: Path) -> None:
     """
     if man_directory is not None:
         files = write_man_pages(vas, "vas", version("vas"), man_directory)
-        note(f"{man_directory}: {len(files)} pages; read one by `man {files[0]}`")
+        first = man_directory / "vas.1"
+        note(f"{man_directory}: {len(files)} pages; begin with `man {first}`, which lists them")
         return
     program = Path(sys.executable).with_name("mkdocs")
     pages = build_site(REPOSITORY, program, REPOSITORY / "build", site.resolve())

@@ -64,7 +64,9 @@ def _description(text: str) -> str:
     for paragraph in text.strip().split("\n\n"):
         lines = [line.strip() for line in paragraph.splitlines()]
         if lines and lines[0] == "\b":
-            kept = "\n".join(_escaped(line.rstrip()) for line in paragraph.splitlines()[1:])
+            # Of the two forms of an example a man page has that of its synopsis.
+            rows = [line.rstrip().replace("./vas ", "vas ") for line in paragraph.splitlines()[1:]]
+            kept = "\n".join(map(_escaped, rows))
             paragraphs.append(f".PP\n.nf\n{kept}\n.fi")
         else:
             paragraphs.append(f".PP\n{_escaped(' '.join(lines))}")
