@@ -13,8 +13,14 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vas_core.cli import run_command, vas
+from vas_core.errors import VasError
 from vas_core.repository import REPOSITORY
+from vas_lab import views
 from vas_lab.display import Display
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_lab.report import NOT_REAL, REAL
+from vas_lab.sites import lab_site_yaml
 from vas_lab.state import default_directory, hold
 from vas_lab.workflows import workflow
 from vas_yarn.jobs.events import Event
@@ -162,6 +168,44 @@ def test_a_map_and_a_number_of_hosts_exclude_one_another(
     said = capsys.readouterr().err
     assert said == "vas: --hosts: the map of --cluster says how many; give one of the two\n"
     assert list(labs.iterdir()) == []
+
+
+def test_a_mount_point_that_no_lab_can_use_is_refused_before_anything_is_written(
+    labs: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, gone = tmp_path_factory.mktemp("map") / "site.yaml", labs / "no/lustre"
+    file.write_text(lab_site_yaml(1).replace("/run/lustre", str(gone)))
+    assert run_command(["lab", "up", "--cluster", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert (
+        said.startswith(f"vas: lustre.mount: {gone}: no such directory") and said.count("\n") == 1
+    )
+    assert list(labs.iterdir()) == []
+
+
+def test_a_start_that_fails_says_how_to_remove_its_files(
+    labs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(options: LabOptions, **_: object) -> None:
+        options.state_dir.mkdir()
+        raise VasError("a port is taken")
+
+    monkeypatch.setattr(Lab, "start", start)
+    assert run_command(["lab", "up", "--name", "x"]) == 1
+    hint = f"its files are in {labs}/x; `vas lab down --wipe --name x` removes them"
+    assert capsys.readouterr().err.splitlines() == [hint, "vas: a port is taken"]
+
+
+def test_texts_on_what_is_real_fit_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    facts = {"name": "lab", "rootless": True, "state_dir": "/x", "mount": "/y", "rss_bytes": 1}
+    lists = dict.fromkeys(("problems", "daemons", "paths"), ())
+    views.print_status(facts | lists | {"real": REAL, "not_real": NOT_REAL})
+    _, _, texts = capsys.readouterr().out.partition("\nreal:\n")
+    assert max(map(len, texts.splitlines())) <= 60
+    assert [line for line in texts.splitlines() if line.startswith("    ")]
 
 
 def offered(*words: str) -> list[str]:

@@ -137,7 +137,7 @@ def test_a_word_that_it_does_not_know_is_said_in_one_line(
     (tmp_path / "hadoop").write_text(hadoop_program(spec))
     done = run(["sh", tmp_path / "hadoop", *words.split()], check=False)
     assert (done.status, done.stdout) == (2, "")
-    first = words.split()[0] if words else "no word"
+    first = words.split()[0] if words else "no command given"
     assert done.stderr.startswith(f"hadoop: {first}: a lab knows application, classpath, ")
     assert done.stderr.count("\n") == 1
 

@@ -89,8 +89,8 @@ def up(
 ) -> None:  # fmt: skip
     """Start a lab; return when every NodeManager runs.
 
-    Its state is in build/lab/NAME of the clone, or in $VAS_LABS/NAME. Interrupted, it
-    leaves nothing behind. `vas lab down` ends it.
+    Its state is in build/lab/NAME of the clone, or in $VAS_LABS/NAME. Interrupted, it leaves no
+    process behind; `vas lab down --wipe` removes its files. `vas lab down` ends a lab.
 
     \b
     Examples: vas lab up
@@ -115,8 +115,7 @@ def up(
         cluster = parse_cluster(read_site(options), cluster_file or "lab")
         views.print_network(plan_topology(cluster))
         return
-    with display(f"lab {name}", last_up_seconds(directory) or _UP_SECONDS) as show:
-        started = Lab.start(options, tied=False, on_event=show)
+    started = _start(options)
     if as_json:
         print_json(report.describe(started))
     else:
@@ -287,6 +286,20 @@ def logs(name: str, what: str | None) -> int:
     else:
         raise BadInput("no such log", where=what, hint=f"one of {', '.join(known)}")
     return ExitStatus.DONE
+
+
+def _start(options: LabOptions) -> Lab:
+    """Starts a lab that stays up; of one that did not come up, says how to remove its files."""
+    directory, is_new = options.state_dir, not options.state_dir.exists()
+    expected = last_up_seconds(directory) or _UP_SECONDS
+    try:
+        with display(f"lab {directory.name}", expected) as show:
+            return Lab.start(options, tied=False, on_event=show)
+    except (VasError, KeyboardInterrupt):
+        if is_new and directory.exists() and not is_running(directory):
+            option = name_option(directory)
+            note(f"its files are in {directory}; `vas lab down --wipe{option}` removes them")
+        raise
 
 
 def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:

@@ -31,7 +31,7 @@ from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, prepare
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
-from vas_lab.state import Running, hold, is_running, labs_up, name_option, running_file
+from vas_lab.state import Running, hold, is_running, labs_up, name_option, running_file, wipe
 from vas_yarn.jobs.events import read_events
 from vas_yarn.jobs.job import JobResult, program
 from vas_yarn.jobs.place import OnEvent
@@ -271,12 +271,19 @@ def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> None:
 
 
 def _launch(options: LabOptions) -> tuple[LabSpec, subprocess.Popen[bytes]]:
+    is_new = not options.state_dir.exists()
     try:
         with hold(options.state_dir) as lock:
             spec = prepare(options)
             return spec, _spawn(spec, lock)
-    except OSError as wrong:
-        raise disk_error(wrong, options.state_dir) from wrong
+    except BaseException as wrong:
+        if is_new:
+            # Nothing has run there: no log says more than the error does.
+            with suppress(VasError):
+                wipe(options.state_dir)
+        if isinstance(wrong, OSError):
+            raise disk_error(wrong, options.state_dir) from wrong
+        raise
 
 
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:

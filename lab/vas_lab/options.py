@@ -15,7 +15,7 @@ from vas_core.root import Root
 from vas_lab.disk import check_disk, free_bytes
 from vas_lab.network.topology import plan_topology
 from vas_lab.procfs import available_memory
-from vas_lab.sites import check_memory, lab_site_yaml
+from vas_lab.sites import check_memory, check_mount, lab_site_yaml
 from vas_lab.spec import LabSpec, find_java
 from vas_lab.state import running_file
 from vas_yarn.jars import find_hadoop, find_plugins
@@ -51,7 +51,9 @@ def prepare(options: LabOptions) -> LabSpec:
         raise BadInput("a lab has a /run of its own", where=str(state_dir), hint="choose another")
     check_disk(free_bytes(state_dir))
     text = read_site(options)
-    check_site(parse_cluster(text, options.cluster_file or "lab"), hdfs=options.hdfs)
+    cluster = parse_cluster(text, options.cluster_file or "lab")
+    check_mount(Path(cluster.lustre.mount))
+    check_site(cluster, hdfs=options.hdfs)
     spec = LabSpec(
         name=state_dir.name,
         state_dir=state_dir,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -71,6 +72,19 @@ def check_memory(guests: int, available_bytes: int, *, hdfs: bool = False) -> No
             f"and {format_size(available_bytes)} are available",
             where="memory",
             hint=f"give --hosts {fitting}" if fitting else "free some memory",
+        )
+
+
+def check_mount(mount: Path) -> None:
+    """Raises BadInput for a mount point that a lab cannot use.
+
+    One under /run is made; elsewhere it must exist, because a lab changes nothing outside itself.
+    """
+    if not mount.is_relative_to("/run") and not mount.is_dir():
+        raise BadInput(
+            "no such directory, and a lab makes none outside of /run",
+            where=f"lustre.mount: {mount}",
+            hint="make it, or use a map whose mount point is below /run",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import click
@@ -52,7 +53,12 @@ def print_status(found: dict[str, Any]) -> None:
     for title, lines in (("real", found["real"]), ("not real", found["not_real"])):
         click.echo(f"\n{title}:")
         for name, text in lines.items():
-            click.echo(as_called(f"  {name}: {text}"))
+            click.echo(_wrapped(as_called(f"{name}: {text}")))
+
+
+def _wrapped(text: str) -> str:
+    width = shutil.get_terminal_size().columns
+    return click.wrap_text(text, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _path_row(path: dict[str, Any]) -> tuple[object, ...]:

@@ -193,7 +193,7 @@ def hadoop_program(spec: LabSpec) -> str:
         # It reads the word itself.
         '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
         "    -* | *.*) ;;\n"
-        f'    *) printf "%s: %s: {_HELP}\\n" "${{0##*/}}" "${{1:-no word}}" >&2\n'
+        f'    *) printf "%s: %s: {_HELP}\\n" "${{0##*/}}" "${{1:-no command given}}" >&2\n'
         "       exit 2 ;;\n"
         "esac\n"
         f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf$more" "$@"\n'

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vas_core.errors import BadInput
 from vas_core.process import run
+from vas_lab.sites import check_mount
 
 RUN_VAS = Path("/run/vas")
 RUN_LUSTRE = RUN_VAS / "lustre"
@@ -42,15 +42,9 @@ def bind(source: Path, target: Path) -> None:
 def mount_lustre(backing: Path, mount: Path) -> None:
     """Bind-mounts `backing`, the directory with the files, at the mount point of the map.
 
-    A mount point under /run is made; elsewhere it must exist, because the lab changes nothing
-    outside itself. Raises BadInput if it does not.
+    A mount point under /run is made. Raises BadInput for one elsewhere that does not exist.
     """
+    check_mount(mount)
     if mount.is_relative_to("/run"):
         mount.mkdir(parents=True, exist_ok=True)
-    if not mount.is_dir():
-        raise BadInput(
-            "no such directory, and a lab makes none outside of /run",
-            where=f"lustre.mount: {mount}",
-            hint="make it, or use a map whose mount point is below /run",
-        )
     bind(backing, mount)
