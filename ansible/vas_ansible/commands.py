@@ -19,7 +19,7 @@ from vas_ansible.firewall import (
     server_firewalld,
     server_nftables,
 )
-from vas_ansible.monitoring import RUNBOOKS, monitoring_files
+from vas_ansible.monitoring import DIRECTORY, RUNBOOKS, monitoring_files
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
@@ -171,7 +171,8 @@ def _findings_as_json(
 def monitoring(directory: Path, cluster_file: Path, runbooks: str) -> None:
     """Write Prometheus' targets and rules, and a dashboard.
 
-    The role `monitoring` writes the same to /etc/prometheus/vas.
+    Prometheus reads them in /etc/prometheus/vas, where the role `monitoring` writes them too.
+    Its prometheus.yml needs the rule_files and scrape_configs of scrape.yml.
 
     \b
     Example: vas provision monitoring build/monitoring --runbooks https://docs.hpc.example/vas
@@ -182,7 +183,11 @@ def monitoring(directory: Path, cluster_file: Path, runbooks: str) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(text)
-    note(f"{directory}: {', '.join(files)}; add scrape.yml to prometheus.yml")
+    note(f"{directory}: {', '.join(files)}")
+    note(
+        f"copy them to {DIRECTORY}, and merge rule_files and scrape_configs of scrape.yml into"
+        " prometheus.yml"
+    )
 
 
 @provision.command()

@@ -42,7 +42,7 @@ JANITOR_METRICS = frozenset(
 RUNBOOKS = "docs"
 """Where the runbook is, for the links of alerts: the URL of a directory that has runbook.md, or of
 the page itself (`.../runbook.html`). This default names a directory of the project, not a URL."""
-_DIRECTORY = "/etc/prometheus/vas"
+DIRECTORY = "/etc/prometheus/vas"
 _FOR = "5m"
 
 
@@ -214,8 +214,8 @@ def monitoring_files(cluster: Cluster, runbooks: str = RUNBOOKS) -> dict[str, st
 
 def scrape() -> dict[str, object]:
     """Returns the settings that a site adds to its prometheus.yml."""
-    job = {"job_name": "vas", "file_sd_configs": [{"files": [f"{_DIRECTORY}/targets.json"]}]}
-    return {"rule_files": [f"{_DIRECTORY}/rules.yml"], "scrape_configs": [job]}
+    job = {"job_name": "vas", "file_sd_configs": [{"files": [f"{DIRECTORY}/targets.json"]}]}
+    return {"rule_files": [f"{DIRECTORY}/rules.yml"], "scrape_configs": [job]}
 
 
 def targets(cluster: Cluster) -> Iterator[dict[str, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,4 +38,6 @@ def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[Che
             model.model_validate(as_written(variables.get(name) or {}))
         except ValidationError as wrong:
             for problem in structure_problems(wrong, model):
-                yield CheckFinding(node, name, problem.text(), f"its keys are in {page}")
+                what = replace(problem, fix="").text()
+                fix = f"{problem.fix} (its keys are in {page})"
+                yield CheckFinding(node, name, what, fix.strip())

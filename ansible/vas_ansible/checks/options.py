@@ -31,5 +31,8 @@ def examine_options(
             continue
         judged = {key: option[key] for key in _JUDGED if key in option}
         for wrong in ArgumentSpecValidator({name: judged}).validate({name: value}).error_messages:
-            fix = f"see {option['page']}"
-            yield CheckFinding(node, name, wrong.replace(f"{name} ", "", 1), fix)
+            what = wrong.replace(f"{name} ", "", 1)
+            # Ansible lists the spellings that it takes, in no order.
+            if option.get("type") == "bool":
+                what = f"{value} is not true or false"
+            yield CheckFinding(node, name, what, f"see {option['page']}")
