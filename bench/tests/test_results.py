@@ -150,6 +150,12 @@ def test_a_file_without_runs_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     with pytest.raises(BadInput, match="holds no run"):
         read_results(tmp_path / "empty", say=print)
+    for other in ("site: lab\nhosts: []\n", "a line", "PK\x03\x04\n\n", "[]\n"):
+        (tmp_path / "other").write_text(other)
+        with pytest.raises(BadInput) as refused:
+            read_results(tmp_path / "other", say=print)
+        said = f"{tmp_path / 'other'}: is not a file of results; `vas bench run` makes some"
+        assert str(refused.value) == said
 
 
 def test_what_was_appended_is_read_back(tmp_path: Path) -> None:

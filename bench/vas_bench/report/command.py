@@ -35,7 +35,12 @@ _TITLE = "VAS benchmark report"
     help="Also write each figure as SVG and PNG into this directory.",
 )
 @click.option("--markdown", is_flag=True, help="Print tables for a README instead of a page.")
-@click.option("--base", type=click.Choice(list(SYSTEMS)), help="The system to hold others against.")
+@click.option(
+    "--base",
+    metavar="SYSTEM",
+    type=click.Choice(list(SYSTEMS)),
+    help=f"The system to hold others against: {', '.join(SYSTEMS)}.",
+)
 @click.option("--title", default=_TITLE, show_default=True)
 @skip_damaged_option
 @json_option

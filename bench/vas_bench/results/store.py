@@ -38,6 +38,7 @@ _ESCAPES = str.maketrans(
     }
 )
 _SHOWN = 10
+_MAKE = "`vas bench run` makes some"
 _MOST_BYTES = 1 << 30
 _RUN = TypeAdapter(BenchRun)
 
@@ -155,6 +156,8 @@ def read_results(
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
     _refuse_old(data, path)
     content = parse(embedded_lines(data))
+    if _is_other(content, data):
+        raise BadInput("is not a file of results", where=str(path), hint=_MAKE)
     if content.torn_line:
         say(f"{path}, line {content.torn_line}: cut short when its writer was killed; left out")
     if content.damaged and not skip_damaged:
@@ -164,8 +167,14 @@ def read_results(
     for damage in content.damaged:
         say(f"{path}, {damage}; left out")
     if not content.runs:
-        raise BadInput("holds no run", where=str(path), hint="`vas bench run` makes some")
+        raise BadInput("holds no run", where=str(path), hint=_MAKE)
     return content.runs
+
+
+def _is_other(content: Content, data: bytes) -> bool:
+    """Whether nothing in it is of a file of results: no settings, no run, nor a part of one."""
+    nothing = content.settings is None and not content.runs
+    return nothing and bool(data.strip()) and not data.lstrip().startswith(b'{"')
 
 
 def _listed(damaged: tuple[DamagedLine, ...]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vas_bench.results.record import Parameter
 from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, WorkloadName, in_order
 from vas_cluster.model import Flock
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_yarn.jobs.systems import System
 
@@ -67,7 +68,8 @@ class Experiment:
             return self.label
         size, split = format_size(self.size_bytes), format_size(self.split_bytes)
         rest = "".join(f", {name} {value}" for name, value in self._unusual.items())
-        cut = f"{size} in {split}, {self.reducers} reducers, {self.hosts} hosts"
+        cut = f"{size} in {split}, {counted(self.reducers, 'reducer')}"
+        cut += f", {counted(self.hosts, 'host')}"
         return f"{self.workload} on {self.system} ({cut}{rest})"
 
     @property

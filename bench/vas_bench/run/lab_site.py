@@ -34,6 +34,7 @@ from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.polling import poll
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_lab.control import ControlRequest
 from vas_lab.disk import LAB_BYTES, free_bytes
@@ -127,7 +128,7 @@ class LabSite(PlannedSite):
             _OLD_LAB_SECONDS,
             f"the lab in {self._directory} to end",
         )
-        self._say(f"starting a lab of {experiment.hosts} hosts")
+        self._say(f"starting a lab of {counted(experiment.hosts, 'host')}")
         daemon = shuffled_properties() if self._plan.with_shuffled else {}
         options = LabOptions(
             state_dir=self._directory,
