@@ -172,6 +172,17 @@ def test_another_file_system_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert said.count("\n") == 1 and str(tmp_path) in said
 
 
+def test_a_wrong_name_gets_all_names_and_a_dry_run_lists_them_off_lustre(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["accept", str(tmp_path), "--only", "nosuch"]) == 2
+    said = capsys.readouterr().err
+    assert all(check.name in said for check in CHECKS) and "..." not in said
+    assert run_command(["accept", str(tmp_path), "--dry-run", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["check"] for each in listed] == [check.name for check in CHECKS]
+
+
 def test_checks_are_named_by_their_beginning() -> None:
     assert [check.name for check in chosen(["put", "sync"])] == [
         "put-resume", "sync-time", "sync-requests",

@@ -18,7 +18,7 @@ from vas_accept.checks import (
 )
 from vas_accept.outcome import AcceptanceCheck
 from vas_core.errors import BadInput
-from vas_core.suggest import suggestion
+from vas_core.suggest import closest
 
 CHECKS: tuple[AcceptanceCheck, ...] = (
     *layouts.CHECKS,
@@ -42,7 +42,7 @@ def chosen(names: Sequence[str]) -> tuple[AcceptanceCheck, ...]:
     for name in names:
         if not any(check.name.startswith(name) for check in CHECKS):
             known = [check.name for check in CHECKS]
-            raise BadInput(
-                f"no check {name!r}", where="--only", hint=suggestion(name, known, "checks")
-            )
+            close = closest(name, known)
+            hint = f"did you mean {close}?" if close else f"checks: {', '.join(known)}"
+            raise BadInput(f"no check {name!r}", where="--only", hint=hint)
     return tuple(c for c in CHECKS if not names or any(c.name.startswith(n) for n in names))

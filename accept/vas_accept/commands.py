@@ -119,10 +119,10 @@ def accept(
     finished.
     """
     checks, other = chosen(only), OrdinaryUser.named(user) if user else None
-    _refuse_unfit(directory)
     if dry_run:
         _list(checks, as_json)
         return
+    _refuse_unfit(directory)
     deadline = time.monotonic() + seconds
     with own_directory(directory) as made:
         # YARN refuses root's jobs where each user's containers are the user's own.

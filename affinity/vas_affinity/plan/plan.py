@@ -107,10 +107,12 @@ def plan(
 
 def _check_what(one_guest: bool, guests: bool, threads: bool) -> None:
     if one_guest and guests:
-        raise BadInput("--cluster says which guests there are: leave --vcpus out", where="plan")
+        raise BadInput(
+            "--cluster says which guests there are: leave --vcpus out", where="affinity plan"
+        )
     if not (one_guest or guests or threads):
         hint = "give --cluster FILE, --vcpus N or --process REGEX"
-        raise BadInput("there is nothing to place", where="plan", hint=hint)
+        raise BadInput("there is nothing to place", where="affinity plan", hint=hint)
 
 
 def _of_cluster(

@@ -96,6 +96,9 @@ def inspect(job: str, staging: Path | None, local_dirs: tuple[Path, ...], as_jso
     Counts one published attempt of each map: the first. With --local, counts only what reducers
     read from this node's disks.
 
+    \b
+    Examples: vas shuffle inspect job_1700000000000_0001
+              vas shuffle inspect job_1700000000000_0001 --local /data1/yarn --json
     \f
     Raises BadInput for --local with --staging, and for a job without map output there.
     """
@@ -129,6 +132,10 @@ def verify(
 
     With --local, reads the map output on this node's disks and compares it with stock's own
     checksums. Status 3 if something is damaged, 1 if the file system fails.
+
+    \b
+    Examples: vas shuffle verify job_1700000000000_0001
+              vas shuffle verify job_1700000000000_0001 --local /data1/yarn --encrypted
     \f
     Raises FoundDifferent if something is damaged, BadInput for --local with --staging and for a job
     without map output there, VasError or OSError if the file system fails.
