@@ -11,6 +11,7 @@ use crate::outputs::Outputs;
 use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peers::Peers;
+use crate::rdma::{self, Rdma};
 use crate::reach::Reach;
 use crate::sockets::{self, LocalSocket};
 use crate::supplier::Supplier;
@@ -18,7 +19,7 @@ use crate::tls::TlsContext;
 use crate::transport::Transports;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use std::io::{self, BufRead, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -46,6 +47,8 @@ pub fn run(options: &Options) -> io::Result<()> {
         Some(files) => Transports::Tls(Arc::new(TlsContext::read(files)?)),
         None => Transports::Plain,
     };
+    let (rdma, why) = rdma::open(options.rdma, transports.is_sealed()).map_err(io::Error::other)?;
+    note(why);
     let supplier = Supplier::new(
         Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), answers, pace,
         transports,
@@ -53,7 +56,8 @@ pub fn run(options: &Options) -> io::Result<()> {
     let listener = sockets::listen(options.listen)?;
     let listens = listener.local_addr()?;
     let own = Own { supplier: Arc::clone(&supplier), listens };
-    let peers = Peers::new(own, pace, reach, Arc::clone(&metrics));
+    let rdma = listen_rdma(rdma, listens, &supplier)?;
+    let peers = Peers::new(own, pace, reach, Arc::clone(&metrics), options.peers, rdma);
     let local = Local::new(Arc::clone(&jobs), peers, Arc::clone(&budget), Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
     open_sockets(&options.local_dirs, &local)?;
@@ -69,6 +73,33 @@ pub fn run(options: &Options) -> io::Result<()> {
         println!("counts {}", metrics.line(jobs.count() as u64, budget.used()));
         io::stdout().flush()
     })
+}
+
+fn note(line: Option<String>) {
+    if let Some(line) = line {
+        eprintln!("vas-shuffled: {line}");
+    }
+}
+
+/// Accepts RDMA connections at the address where TCP's are accepted. Returns None, with a line on standard error, if
+/// no RDMA device has it; an error if RDMA is the only way.
+fn listen_rdma(
+    rdma: Option<Rdma>, address: SocketAddr, supplier: &Arc<Supplier>,
+) -> io::Result<Option<Arc<Rdma>>> {
+    let Some(rdma) = rdma else { return Ok(None) };
+    match rdma.listen(address) {
+        Ok(listener) => {
+            let supplier = Arc::clone(supplier);
+            start("accept-rdma", move || supplier.listen_rdma(&listener))?;
+            note(Some(format!("RDMA is used: it listens at {address}")));
+            Ok(Some(Arc::new(rdma)))
+        }
+        Err(error) if rdma.is_only => Err(io::Error::new(error.kind(), format!("RDMA at {address}: {error}"))),
+        Err(error) => {
+            note(Some(format!("RDMA is not used, TCP is: {address}: {error}")));
+            Ok(None)
+        }
+    }
 }
 
 /// Makes a socket for reducers in each local directory, and makes it again where it vanishes. Names a directory that

@@ -5,6 +5,7 @@
 mod auth;
 mod budget;
 mod confine;
+mod connection;
 mod daemon;
 mod door;
 mod fair;
@@ -25,6 +26,7 @@ mod pace;
 mod peer_link;
 mod peers;
 mod random;
+mod rdma;
 mod reach;
 mod served;
 mod shares;

@@ -35,6 +35,7 @@ pub struct Metrics {
     pub joined_reads: Count,
     pub refusals: Count,
     pub broken_links: Count,
+    pub rdma_links: Count,
     pub peers_in: Count,
     pub peers_out: Count,
     pub reducers: Count,
@@ -62,7 +63,7 @@ impl Metrics {
         told.iter().map(|(name, _, number)| format!("{name}={number}")).collect::<Vec<_>>().join(" ")
     }
 
-    fn told(&self, jobs: u64, budget_used: u64) -> [Told; 17] {
+    fn told(&self, jobs: u64, budget_used: u64) -> [Told; 18] {
         [
             ("served_bytes_total", "Bytes of segments sent to other nodes", self.served_bytes.get()),
             ("own_bytes_total", "Bytes of segments read for reducers of this node", self.own_bytes.get()),
@@ -74,6 +75,7 @@ impl Metrics {
             ("disk_reads_total", "Reads of disks, each for one request or several joined ones", self.joined_reads.get()),
             ("refusals_total", "Requests and proofs that were refused", self.refusals.get()),
             ("broken_links_total", "Connections that an error ended", self.broken_links.get()),
+            ("rdma_links_total", "Connections made by RDMA, from and to other nodes", self.rdma_links.get()),
             ("peers_in", "Connections from other nodes", self.peers_in.get()),
             ("peers_out", "Connections to other nodes", self.peers_out.get()),
             ("reducers", "Connections of reducers", self.reducers.get()),

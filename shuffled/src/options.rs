@@ -1,5 +1,7 @@
 //! Reads the command line of the daemon.
 
+use crate::peers::MOST_PEERS;
+use crate::rdma::RdmaUse;
 use crate::tls::TlsFiles;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,6 +22,9 @@ the daemon ends too.
                           daemons then talk by TLS alone, with certificates at both ends
   --tls-key FILE          PEM of the certificate's private key, which nobody else may read
   --tls-authorities FILE  PEM of the authorities that sign nodes' certificates
+  --rdma auto|off|on      whether daemons talk by RDMA, whose bytes are not encrypted: where both ends have it and
+                          else by TCP; not at all; or alone (default off)
+  --peers NUMBER          most connections to other nodes at once, 4 to 512 (default 512)
   --metrics ADDRESS:PORT  loopback address that answers Prometheus (default: none)
   --version               print the version
   --help                  print this help
@@ -44,6 +49,9 @@ pub struct Options {
     pub witnesses: Vec<String>,
     /// The files for TLS between daemons; None where they talk plain TCP.
     pub tls: Option<TlsFiles>,
+    pub rdma: RdmaUse,
+    /// Most connections to other nodes at once.
+    pub peers: usize,
     pub local_dirs: Vec<PathBuf>,
 }
 
@@ -55,6 +63,8 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         metrics: None,
         witnesses: Vec::new(),
         tls: None,
+        rdma: RdmaUse::Off,
+        peers: MOST_PEERS,
         local_dirs: Vec::new(),
     };
     let [mut certificate, mut key, mut authorities] = [None, None, None];
@@ -70,6 +80,8 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             "--tls-certificate" => certificate = Some(path(value()?)?),
             "--tls-key" => key = Some(path(value()?)?),
             "--tls-authorities" => authorities = Some(path(value()?)?),
+            "--rdma" => options.rdma = rdma_use(value()?)?,
+            "--peers" => options.peers = peers(value()?)?,
             "--metrics" => options.metrics = Some(loopback(value()?)?),
             unknown if unknown.starts_with('-') => return Err(format!("{unknown} is not an option")),
             directory if directory.starts_with('/') => options.local_dirs.push(directory.into()),
@@ -107,6 +119,20 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
     if address.ip().is_loopback() { Ok(address) } else { Err(format!("{text} is not a loopback address")) }
 }
 
+fn rdma_use(text: &str) -> Result<RdmaUse, String> {
+    match text {
+        "auto" => Ok(RdmaUse::Auto),
+        "off" => Ok(RdmaUse::Off),
+        "on" => Ok(RdmaUse::On),
+        other => Err(format!("{other} is not auto, off or on")),
+    }
+}
+
+fn peers(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (4..=MOST_PEERS).contains(number));
+    number.ok_or_else(|| format!("{text} is not a number from 4 to {MOST_PEERS}"))
+}
+
 fn mebibytes(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(number @ 4..=1_048_576) => Ok(number << 20),
@@ -128,7 +154,9 @@ mod tests {
         assert_eq!((options.listen.port(), options.memory_bytes), (7, 64 << 20));
         assert_eq!(options.witnesses, ["rm:8032"]);
         assert_eq!(options.local_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
-        assert_eq!(options.tls, None);
+        assert_eq!((options.tls, options.rdma, options.peers), (None, RdmaUse::Off, 512));
+        let Ok(Command::Run(options)) = parse(&words("--rdma auto --peers 4 /a")) else { panic!() };
+        assert_eq!((options.rdma, options.peers), (RdmaUse::Auto, 4));
         let line = "--tls-certificate /c --tls-key /k --tls-authorities /z /a";
         let Ok(Command::Run(options)) = parse(&words(line)) else { panic!() };
         let [certificate, key, authorities] = ["/c", "/k", "/z"].map(PathBuf::from);
@@ -139,6 +167,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (line, named) in [("", "no local directory"), ("a", "a is not"), ("--memory 1 /a", "1 is not"),
             ("--metrics 0.0.0.0:1 /a", "loopback"), ("--listen /a", "/a is not"), ("--x /a", "--x is not"), ("--listen", "no value"),
+            ("--rdma yes /a", "yes is not auto, off or on"), ("--peers 3 /a", "3 is not"), ("--peers 513 /a", "513 is not"),
             ("--witness a /b", "a is not HOST:PORT"), ("--tls-key k /a", "k is not an absolute path"),
             ("--tls-key /k --tls-certificate /c /a", "go together")] {
             assert!(parse(&words(line)).unwrap_err().contains(named), "{line}");

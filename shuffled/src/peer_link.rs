@@ -1,18 +1,19 @@
 //! Runs the connection to one other node: a thread sends requests, and one reads the answers.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
+use crate::connection::Connection;
 use crate::jobs::Job;
 use crate::link::{greet, malformed, receive, sealed, LinkRole, Received};
 use crate::names::JobKey;
 use crate::peers::{Answered, Call, CallResult, PeerNode, Peers};
-use crate::reach::{is_own, Failed, Reach};
+use crate::reach::{Failed, Reach};
 use crate::served::plain;
 use crate::supplier::STACK;
 use crate::transport::Wire;
 use crate::wire::{Accept, Ask, Malformed, Message, RefusalReason, Refused, Request, LARGEST_READ};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,27 +39,52 @@ pub struct Proof {
 /// without a connection. Returns an error if no connection could be made, or it broke.
 pub fn run(peers: &Arc<Peers>, peer: &Arc<PeerNode>) -> Result<(), Failed> {
     let is_own = |address: &SocketAddr| peers.own.as_ref().is_some_and(|own| own.is_at(address));
-    let connected = peers.reach.connect(&peer.host, peers.port, is_own)?;
+    let connected = connect(peers, &peer.host, is_own)?;
     match (connected, &peers.own) {
         (None, Some(own)) => own.run(peer, peers.pace.tick),
         (None, None) => Ok(()),
-        (Some(stream), _) => {
+        (Some(connection), _) => {
             peers.metrics.peers_out.add(1);
-            let result = run_connected(peers, peer, Arc::new(stream));
+            let result = run_connected(peers, peer, &connection);
             peers.metrics.peers_out.subtract(1);
             result
         }
     }
 }
 
-fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, stream: Arc<TcpStream>) -> Result<(), Failed> {
+/// Connects to a node by RDMA where both have it, else by TCP; None if the node is this one.
+fn connect(peers: &Peers, host: &str, is_own: impl Fn(&SocketAddr) -> bool) -> Result<Option<Connection>, Failed> {
+    let by_tcp = || {
+        let connected = peers.reach.connect(host, peers.port, &is_own)?;
+        Ok(connected.map(|stream| Connection::Tcp(Arc::new(stream))))
+    };
+    let Some(rdma) = peers.rdma.as_ref().filter(|rdma| rdma.is_for(host)) else { return by_tcp() };
+    let reached = peers.reach.connect_by(host, peers.port, &is_own, |address| rdma.connect(address));
+    match reached {
+        Err(failed) if !rdma.is_only => {
+            let connected = by_tcp()?;
+            // A node that nothing reaches may have RDMA all the same.
+            if rdma.missed(host) {
+                eprintln!("vas-shuffled: RDMA does not reach a node, TCP does: {}", failed.text);
+            }
+            Ok(connected)
+        }
+        reached => {
+            let line = reached?;
+            peers.metrics.rdma_links.add(u64::from(line.is_some()));
+            Ok(line.map(Connection::Rdma))
+        }
+    }
+}
+
+fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, connection: &Connection) -> Result<(), Failed> {
     let broken = |error: io::Error| Failed { why: RefusalReason::Unreachable, text: format!("{}: {error}", peer.host) };
-    stream.set_nodelay(true).map_err(broken)?;
-    let wire = peers.transports.asker(&stream, &peer.host, Instant::now() + peers.pace.proof).map_err(broken)?;
+    let end = Instant::now() + peers.pace.proof;
+    connection.begin(end, LinkRole::Asker).map_err(broken)?;
+    let wire = peers.transports.asker(connection, &peer.host, end).map_err(broken)?;
     // The handshake had a time limit of its own.
-    stream.set_read_timeout(Some(peers.pace.silent)).map_err(broken)?;
-    stream.set_write_timeout(Some(peers.pace.silent)).map_err(broken)?;
-    let ends = local_and_peer(&stream).map_err(broken)? + wire.binding();
+    connection.limits(peers.pace.silent, peers.pace.silent).map_err(broken)?;
+    let ends = local_and_peer(connection).map_err(broken)? + wire.binding();
     let transcript = greet(&mut &wire, LinkRole::Asker, ends).map_err(broken)?;
     let wire = Arc::new(wire);
     {
@@ -66,7 +92,7 @@ fn run_connected(peers: &Arc<Peers>, peer: &Arc<PeerNode>, stream: Arc<TcpStream
         if state.failed.is_some() {
             return Ok(());
         }
-        state.stream = Some(Arc::clone(&stream));
+        state.connection = Some(connection.clone());
     }
     let reader = {
         let (peer, wire, reach) = (Arc::clone(peer), Arc::clone(&wire), Arc::clone(&peers.reach));
@@ -94,8 +120,8 @@ fn refused(host: &str, result: io::Result<()>) -> Refused {
     Refused::new(RefusalReason::Unreachable, format!("{host}: {why}"))
 }
 
-fn local_and_peer(stream: &TcpStream) -> io::Result<String> {
-    Ok(format!("{} {}", plain(stream.local_addr()?), plain(stream.peer_addr()?)))
+fn local_and_peer(connection: &Connection) -> io::Result<String> {
+    Ok(format!("{} {}", plain(connection.local_addr()?), plain(connection.peer_addr()?)))
 }
 
 fn send_all(mut wire: &Wire, peer: &PeerNode, transcript: &Transcript) -> io::Result<()> {
@@ -160,7 +186,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_all(&mut self, wire: &Wire) -> io::Result<()> {
-        let (is_other, mut is_proven) = (!is_own(&wire.socket), false);
+        let (is_other, mut is_proven) = (!wire.connection.is_own(), false);
         loop {
             let accept = if is_proven { Accept::Answers } else { Accept::SmallAnswers };
             let mut answer = OneAnswer { wire, begun: None, most: self.silent };

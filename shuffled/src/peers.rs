@@ -1,11 +1,14 @@
 //! NetMerger: asks the daemons of other nodes on behalf of all reducers of this one, by one connection to each node.
 
+use crate::connection::Connection;
+use crate::door::Shut;
 use crate::fair::Fair;
 use crate::jobs::Job;
 use crate::metrics::Metrics;
 use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peer_link;
+use crate::rdma::Rdma;
 use crate::reach::{Failed, Reach};
 use crate::served::WINDOW;
 use crate::shares::{Payer, Shares};
@@ -13,14 +16,13 @@ use crate::supplier::STACK;
 use crate::transport::Transports;
 use crate::wire::{Ask, LookAnswer, RefusalReason, Refused, Request};
 use std::collections::HashMap;
-use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Most connections to other nodes at once: the dissertation's bound. Jobs and users have fair shares of them.
-const MOST_PEERS: usize = 512;
+pub const MOST_PEERS: usize = 512;
 /// How long a request waits for a connection where too many are in use.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a node that says that it is busy is asked again. The pause before it is asked again doubles each time.
@@ -70,6 +72,7 @@ pub struct Peers {
     /// too.
     pub own: Option<Own>,
     pub transports: Transports,
+    pub rdma: Option<Arc<Rdma>>,
     most: usize,
     pub metrics: Arc<Metrics>,
     table: Mutex<Table>,
@@ -95,7 +98,7 @@ pub struct State {
     /// The shares that jobs and users have of the requests in flight.
     pub window: Shares,
     pub proofs: peer_link::JobProofs,
-    pub stream: Option<Arc<TcpStream>>,
+    pub connection: Option<Connection>,
     pub failed: Option<Refused>,
     heard: Instant,
     /// True until the request is queued that the connection is made for.
@@ -115,18 +118,20 @@ impl Signs {
 
 impl Peers {
     /// Returns the part of the daemon that asks. Other nodes are asked at the port where this one listens, and this
-    /// node itself without a connection.
-    pub fn new(own: Own, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
+    /// node itself without a connection. There are at most `most` connections, by `rdma` where that is there.
+    pub fn new(
+        own: Own, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>, most: usize, rdma: Option<Arc<Rdma>>,
+    ) -> Arc<Peers> {
         let (port, table) = (own.listens.port(), Mutex::default());
         let transports = own.supplier.transports.clone();
-        Arc::new(Peers { port, pace, reach, own: Some(own), transports, most: MOST_PEERS, metrics, table })
+        Arc::new(Peers { port, pace, reach, own: Some(own), transports, rdma, most, metrics, table })
     }
 
     /// Returns the part that asks, with at most `most` connections; it asks this node itself by connections too.
     #[cfg(test)]
     pub fn bounded(port: u16, most: usize, pace: Pace, reach: Arc<Reach>, metrics: Arc<Metrics>) -> Arc<Peers> {
         let (transports, table) = (Transports::Plain, Mutex::default());
-        Arc::new(Peers { port, pace, reach, own: None, transports, most, metrics, table })
+        Arc::new(Peers { port, pace, reach, own: None, transports, rdma: None, most, metrics, table })
     }
 
     /// Asks the node that the request names, and waits for its answer. `progress` is called whenever there is some,
@@ -310,7 +315,7 @@ impl PeerNode {
             flights: HashMap::new(),
             window: Shares::new(WINDOW as u64),
             proofs: peer_link::JobProofs::new(),
-            stream: None,
+            connection: None,
             failed: None,
             heard: Instant::now(),
             is_fresh: true,
@@ -333,8 +338,8 @@ impl PeerNode {
     pub fn fail(&self, refused: &Refused) {
         let mut state = self.lock();
         let refused = state.failed.get_or_insert_with(|| refused.clone()).clone();
-        if let Some(stream) = state.stream.take() {
-            let _ = stream.shutdown(Shutdown::Both);
+        if let Some(connection) = state.connection.take() {
+            connection.shut();
         }
         let flown = state.flights.drain().filter_map(|(_, flight)| match flight {
             peer_link::Flight::Ask(call) => Some(call),

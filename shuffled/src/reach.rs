@@ -56,6 +56,13 @@ impl Reach {
     pub fn connect(
         &self, host: &str, port: u16, is_own: impl Fn(&SocketAddr) -> bool,
     ) -> Result<Option<TcpStream>, Failed> {
+        self.connect_by(host, port, is_own, |address| TcpStream::connect_timeout(&address, self.connecting))
+    }
+
+    /// Connects to a node as `connect` does, by `make`.
+    pub fn connect_by<C>(
+        &self, host: &str, port: u16, is_own: impl Fn(&SocketAddr) -> bool, make: impl Fn(SocketAddr) -> io::Result<C>,
+    ) -> Result<Option<C>, Failed> {
         let begun = Instant::now();
         let addresses = (host, port).to_socket_addrs().map_err(|error| Failed {
             why: if is_unknown_name(&error) { RefusalReason::Unreachable } else { RefusalReason::Here },
@@ -66,8 +73,8 @@ impl Reach {
             if is_own(&address) {
                 return Ok(None);
             }
-            match TcpStream::connect_timeout(&address, self.connecting) {
-                Ok(stream) => return Ok(Some(stream)),
+            match make(address) {
+                Ok(connection) => return Ok(Some(connection)),
                 Err(error) => {
                     let blame = blame(&error);
                     if failed.as_ref().is_none_or(|(before, _)| blame > *before) {
@@ -174,9 +181,14 @@ pub fn is_local(address: IpAddr) -> bool {
 /// Returns whether both ends of a connection are on this node; true also if an address cannot be read.
 pub fn is_own(stream: &TcpStream) -> bool {
     match (stream.peer_addr(), stream.local_addr()) {
-        (Ok(peer), Ok(local)) => peer.ip().is_loopback() || peer.ip().to_canonical() == local.ip().to_canonical(),
+        (Ok(peer), Ok(local)) => are_one(peer.ip(), local.ip()),
         _ => true,
     }
+}
+
+/// Returns whether the two ends of a connection with these addresses are on one node.
+pub fn are_one(peer: IpAddr, local: IpAddr) -> bool {
+    peer.is_loopback() || peer.to_canonical() == local.to_canonical()
 }
 
 #[cfg(test)]

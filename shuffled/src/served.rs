@@ -2,17 +2,17 @@
 //! as soon as it is ready.
 
 use crate::auth::{is_equal, Direction, SessionKey, Transcript};
-use crate::door::Admission;
+use crate::connection::Connection;
+use crate::door::{Admission, Shut};
 use crate::jobs::Job;
 use crate::link::{greet, malformed, receive, sealed, LinkRole, Received, Until};
 use crate::names::JobKey;
-use crate::reach::is_own;
 use crate::transport::Wire;
 use crate::supplier::{DiskQueue, QueuedAnswer, Supplier, Work, STACK};
 use crate::wire::{Accept, Malformed, Message, RefusalReason, Refused, Request, MAC};
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -68,11 +68,11 @@ struct Pending {
 
 /// Serves a connection of another node until it ends. Returns an error of the socket or the handshake, or for a
 /// message that the protocol does not allow.
-pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admission<IpAddr>) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+pub fn serve(supplier: &Arc<Supplier>, connection: &Connection, admission: &Admission<IpAddr>) -> io::Result<()> {
     let end = Instant::now() + supplier.pace.proof;
-    let wire = Arc::new(supplier.transports.answerer(stream, end)?);
-    let ends = format!("{} {}{}", plain(stream.peer_addr()?), plain(stream.local_addr()?), wire.binding());
+    connection.begin(end, LinkRole::Answerer)?;
+    let wire = Arc::new(supplier.transports.answerer(connection, end)?);
+    let ends = format!("{} {}{}", plain(connection.peer_addr()?), plain(connection.local_addr()?), wire.binding());
     let mut early = Until { stream: &*wire, end };
     let transcript = greet(&mut early, LinkRole::Answerer, ends)?;
     // The queue has room for every answer of the connection, so that no disk ever waits for it.
@@ -81,18 +81,17 @@ pub fn serve(supplier: &Arc<Supplier>, stream: &Arc<TcpStream>, admission: &Admi
     let mut served =
         Served { supplier, admission, transcript, jobs: HashMap::new(), link, flow: Arc::clone(&flow), asked: 0 };
     served.first_proof(&mut early, &answers)?;
-    stream.set_read_timeout(Some(SILENT))?;
-    stream.set_write_timeout(Some(supplier.pace.stalled))?;
+    connection.limits(SILENT, supplier.pace.stalled)?;
     let sender = {
         let (wire, supplier) = (Arc::clone(&wire), Arc::clone(supplier));
         thread::Builder::new().name("peer-in-send".to_owned()).stack_size(STACK).spawn(move || {
             let _ = Sender { wire: &wire, flow: &flow, supplier: &supplier, place: 0 }.send_all(&answers);
-            let _ = wire.socket.shutdown(Shutdown::Both);
+            wire.connection.shut();
         })?
     };
     let result = served.take_all(&wire);
     if result.is_err() {
-        let _ = stream.shutdown(Shutdown::Both);
+        connection.shut();
     }
     lock(&served.flow).is_over = true;
     drop(served);
@@ -125,7 +124,7 @@ impl Served<'_> {
     }
 
     fn take_all(&mut self, wire: &Wire) -> io::Result<()> {
-        let is_other = !is_own(&wire.socket);
+        let is_other = !wire.connection.is_own();
         loop {
             match receive(&mut &*wire, Accept::Requests) {
                 Ok(received) => {
@@ -298,7 +297,7 @@ mod tests {
     use crate::transport::Transports;
     use crate::testing::site::{attempt, job, own_uid, Site};
     use std::io::Read;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn a_file_that_became_shorter_leaves_the_frame_whole() {

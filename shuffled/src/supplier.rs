@@ -5,6 +5,7 @@
 //! while the sending threads hand earlier bytes from there to the socket (sendfile).
 
 use crate::budget::{MemoryBudget, Reserved};
+use crate::connection::Connection;
 use crate::door::{Door, Limits};
 use crate::groups::{Range, ReadGroups};
 use crate::jobs::{Job, ServedJobs};
@@ -14,6 +15,7 @@ use crate::names::{JobKey, MapAttemptId};
 use crate::outputs::{refused_by, Output, Outputs};
 use crate::auth::SessionKey;
 use crate::pace::Pace;
+use crate::rdma::{self, RdmaListener};
 use crate::reach::Reach;
 use crate::shares::Payer;
 use crate::sockets::wait_after;
@@ -186,20 +188,39 @@ impl Supplier {
                     continue;
                 }
             };
-            let Ok(address) = stream.peer_addr() else { continue };
-            let stream = Arc::new(stream);
-            let admission = self.door.enter(address.ip().to_canonical(), Arc::clone(&stream) as _);
-            let supplier = Arc::clone(self);
-            supplier.metrics.peers_in.add(1);
-            let spawned = thread::Builder::new().name("peer-in".to_owned()).stack_size(STACK).spawn(move || {
-                if crate::served::serve(&supplier, &stream, &admission).is_err() {
-                    supplier.metrics.broken_links.add(1);
-                }
-                supplier.metrics.peers_in.subtract(1);
-            });
-            if spawned.is_err() {
-                self.metrics.peers_in.subtract(1);
+            self.serve(Connection::Tcp(Arc::new(stream)));
+        }
+    }
+
+    /// Accepts RDMA connections of other nodes for ever, as `listen` does.
+    pub fn listen_rdma(self: &Arc<Self>, listener: &RdmaListener) {
+        loop {
+            match listener.next() {
+                Ok(request) => match rdma::accept(request) {
+                    Ok(line) => {
+                        self.metrics.rdma_links.add(1);
+                        self.serve(Connection::Rdma(line));
+                    }
+                    Err(_) => self.metrics.broken_links.add(1),
+                },
+                Err(error) => wait_after(&error),
             }
+        }
+    }
+
+    fn serve(self: &Arc<Self>, connection: Connection) {
+        let Ok(address) = connection.peer_addr() else { return };
+        let admission = self.door.enter(address.ip().to_canonical(), Arc::new(connection.clone()) as _);
+        let supplier = Arc::clone(self);
+        supplier.metrics.peers_in.add(1);
+        let spawned = thread::Builder::new().name("peer-in".to_owned()).stack_size(STACK).spawn(move || {
+            if crate::served::serve(&supplier, &connection, &admission).is_err() {
+                supplier.metrics.broken_links.add(1);
+            }
+            supplier.metrics.peers_in.subtract(1);
+        });
+        if spawned.is_err() {
+            self.metrics.peers_in.subtract(1);
         }
     }
 

@@ -1,7 +1,9 @@
-//! Carries bytes between two daemons: by plain TCP, or by TLS over it.
+//! Carries bytes between two daemons: by plain TCP, by TLS over it, or by RDMA.
 
+use crate::connection::Connection;
 use crate::link::Timed;
-use crate::tls::{self, TlsContext};
+use crate::rdma::line::RdmaLine;
+use crate::tls::{self, Tls, TlsContext};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -27,9 +29,9 @@ pub enum Transports {
     Tls(Arc<TlsContext>),
 }
 
-/// A TCP connection between two daemons, and the transport that carries its bytes.
+/// A connection between two daemons, and the transport that carries its bytes.
 pub struct Wire {
-    pub socket: Arc<TcpStream>,
+    pub connection: Connection,
     transport: Box<dyn Transport>,
 }
 
@@ -41,21 +43,27 @@ impl Transports {
 
     /// Makes the transport of the end that connected to `host`, before the instant `end`. Returns an error if the
     /// other end is not that host, as far as the transport can tell.
-    pub fn asker(&self, socket: &Arc<TcpStream>, host: &str, end: Instant) -> io::Result<Wire> {
-        let transport: Box<dyn Transport> = match self {
-            Transports::Plain => Box::new(Plain(Arc::clone(socket))),
-            Transports::Tls(context) => Box::new(tls::asker(context, socket, host, end)?),
-        };
-        Ok(Wire { socket: Arc::clone(socket), transport })
+    pub fn asker(&self, connection: impl Into<Connection>, host: &str, end: Instant) -> io::Result<Wire> {
+        self.wire(connection.into(), |context, socket| tls::asker(context, socket, host, end))
     }
 
     /// Makes the transport of the end that accepted a connection, before the instant `end`.
-    pub fn answerer(&self, socket: &Arc<TcpStream>, end: Instant) -> io::Result<Wire> {
-        let transport: Box<dyn Transport> = match self {
-            Transports::Plain => Box::new(Plain(Arc::clone(socket))),
-            Transports::Tls(context) => Box::new(tls::answerer(context, socket, end)?),
+    pub fn answerer(&self, connection: impl Into<Connection>, end: Instant) -> io::Result<Wire> {
+        self.wire(connection.into(), |context, socket| tls::answerer(context, socket, end))
+    }
+
+    fn wire(
+        &self, connection: Connection, seal: impl FnOnce(&TlsContext, &Arc<TcpStream>) -> io::Result<Tls>,
+    ) -> io::Result<Wire> {
+        let transport: Box<dyn Transport> = match (self, &connection) {
+            (Transports::Plain, Connection::Tcp(socket)) => Box::new(Plain(Arc::clone(socket))),
+            (Transports::Plain, Connection::Rdma(line)) => Box::new(Rdma(Arc::clone(line))),
+            (Transports::Tls(context), Connection::Tcp(socket)) => Box::new(seal(context, socket)?),
+            (Transports::Tls(_), Connection::Rdma(_)) => {
+                return Err(io::Error::other("RDMA does not encrypt, and this daemon uses TLS"));
+            }
         };
-        Ok(Wire { socket: Arc::clone(socket), transport })
+        Ok(Wire { connection, transport })
     }
 }
 
@@ -87,7 +95,7 @@ impl Write for &Wire {
 
 impl Timed for Wire {
     fn limit(&self, time: Option<Duration>) -> io::Result<()> {
-        self.socket.limit(time)
+        self.connection.limit(time)
     }
 }
 
@@ -113,6 +121,26 @@ impl Transport for Plain {
             }
         }
         Ok(())
+    }
+
+    fn binding(&self) -> &str {
+        ""
+    }
+}
+
+struct Rdma(Arc<RdmaLine>);
+
+impl Transport for Rdma {
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn send_file(&self, file: &File, offset: u64, length: usize) -> io::Result<()> {
+        self.0.send_file(file, offset, length)
     }
 
     fn binding(&self) -> &str {

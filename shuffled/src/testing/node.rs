@@ -7,7 +7,7 @@ use crate::metrics::Metrics;
 use crate::outputs::Outputs;
 use crate::own_link::Own;
 use crate::pace::Pace;
-use crate::peers::Peers;
+use crate::peers::{Peers, MOST_PEERS};
 use crate::reach::Reach;
 use crate::testing::site::{job, own_uid, Reducer, Site};
 use crate::supplier::Supplier;
@@ -68,7 +68,7 @@ impl Node {
         thread::spawn(move || listening.listen(&listener));
         let peers = match most_peers {
             Some(most) => Peers::bounded(port, most, pace, reach, Arc::clone(&metrics)),
-            None => Peers::new(own, pace, reach, Arc::clone(&metrics)),
+            None => Peers::new(own, pace, reach, Arc::clone(&metrics), MOST_PEERS, None),
         };
         let budget = MemoryBudget::new(8 << 20);
         let node = Node { site, jobs, peers, supplier, budget, metrics, port };
