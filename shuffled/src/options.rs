@@ -37,7 +37,7 @@ Example: vas-shuffled --metrics 127.0.0.1:13564 /data1/yarn/local /data2/yarn/lo
 pub enum Command {
     Help,
     Version,
-    Run(Options),
+    Run(Box<Options>),
 }
 
 /// The options of a run of the daemon.
@@ -96,7 +96,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
     if options.local_dirs.is_empty() {
         return Err("no local directory is named".to_owned());
     }
-    Ok(Command::Run(options))
+    Ok(Command::Run(Box::new(options)))
 }
 
 fn path(text: &str) -> Result<PathBuf, String> {

@@ -53,6 +53,22 @@ def host_argv(
     ]
 
 
+def emulated_argv(
+    boot: Boot, name: str, channels: Mapping[str, int], mib: int, log: Path
+) -> list[str]:
+    """Returns the command line of a machine without an adapter; `channels` is as for `host_argv`.
+
+    It has `mib` MiB of memory, and two processors.
+    """
+    return [
+        *machine_words(boot, name, log, share=Path("/")),
+        *("-machine", "q35", "-cpu", _PROCESSOR, "-m", f"{mib}", "-smp", "2"),
+        *("-accel", "tcg,thread=multi,tb-size=512"),
+        *("-device", "virtio-serial-pci"),
+        *(word for port, number in channels.items() for word in _socket_port(port, number)),
+    ]
+
+
 def guest_argv(boot: Boot, guest: Guest, vf: str, tap: str, port: str) -> list[str]:
     """Returns the command line of the guest, which runs on the storage host.
 

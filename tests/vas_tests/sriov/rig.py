@@ -30,8 +30,8 @@ from vas_tests.sriov.node import Node
 
 WIRE = "wire0"
 CONSOLE = "oss1.console"
-_AGENT = Path(__file__).with_name("agent.py")
-_BOOT_SECONDS = 400.0
+AGENT = Path(__file__).with_name("agent.py")
+BOOT_SECONDS = 400.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def running(directory: Path) -> Iterator[Rig]:
     """
     cluster = load_cluster(guests.SITE)
     host, other = cluster.hosts
-    agent = {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(_AGENT)}
+    agent = {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(AGENT)}
     boot = make_boot(directory.absolute(), agent)
     with ExitStack() as stack:
         names = (host.name, host.guests[0].name, other.name)
@@ -75,12 +75,12 @@ def running(directory: Path) -> Iterator[Rig]:
         oss1, vm1, oss2 = (Node(name, near[name]) for name in names)
         ports = {name: far[name].fileno() for name in names[:2]}
         argv = host_argv(boot, host.name, ports, WIRE, boot.initramfs.with_name(CONSOLE))
-        machine = _start(stack, ["unshare", "--net", *TIED, *argv], list(ports.values()))
+        machine = start(stack, ["unshare", "--net", *TIED, *argv], list(ports.values()))
         _other_host(stack, machine, other, far[other.name].fileno())
         for end in far.values():
             end.close()  # or nobody would see that a node is gone
-        oss2.wait(_BOOT_SECONDS)
-        oss1.wait(_BOOT_SECONDS)
+        oss2.wait(BOOT_SECONDS)
+        oss1.wait(BOOT_SECONDS)
         oss1.write(guests.MAP, guests.site_with(2))
         vf = bring_up.host(oss1, host, guests.MAP)
         _boot_guest(oss1, vm1, boot, host, vf)
@@ -112,9 +112,10 @@ def _channels(
     return {n: p[0] for n, p in pairs.items()}, {n: p[1] for n, p in pairs.items()}
 
 
-def _start(
+def start(
     stack: ExitStack, argv: Sequence[str], descriptors: Sequence[int]
 ) -> subprocess.Popen[bytes]:
+    """Starts a program with open descriptors; the stack's end ends it."""
     process = subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=descriptors
     )
@@ -139,21 +140,21 @@ def _other_host(
         return run([*inside, "ip", "link", "show", WIRE], check=False)
 
     # Until it is there, this may still be our own namespace.
-    poll(look, lambda seen: seen.status == 0, _BOOT_SECONDS, f"{WIRE}, which QEMU makes")
+    poll(look, lambda seen: seen.status == 0, BOOT_SECONDS, f"{WIRE}, which QEMU makes")
     for words in (
         ("addr", "add", f"{other.address}/{bring_up.PREFIX_BITS}", "dev", WIRE),
         ("link", "set", WIRE, "up"),
         ("link", "set", "lo", "up"),
     ):
         run([*inside, "ip", *words])
-    _start(stack, [*inside, *TIED, sys.executable, "-I", str(_AGENT), str(channel)], [channel])
+    start(stack, [*inside, *TIED, sys.executable, "-I", str(AGENT), str(channel)], [channel])
 
 
 def _boot_guest(oss1: Node, vm1: Node, boot: Boot, host: Host, vf: str) -> None:
     argv = guest_argv(boot, host.guests[0], vf, bring_up.TAP, oss1.port(vm1.name))
     oss1.start("qemu", argv)
     try:
-        vm1.wait(_BOOT_SECONDS, lambda: oss1.ended("qemu") is None)
+        vm1.wait(BOOT_SECONDS, lambda: oss1.ended("qemu") is None)
     except VasError as late:
         console = oss1.read(f"/run/{vm1.name}.console")
         raise VasError(f"{late}\n{oss1.log('qemu')}\n{console}", where=oss1.name) from late

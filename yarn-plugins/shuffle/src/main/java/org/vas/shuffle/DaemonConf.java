@@ -34,6 +34,12 @@ public interface DaemonConf {
       "PEM file with the certificates of the authorities that sign nodes' certificates. A"
           + " NodeManager's key.");
 
+  ConfKey<String> RDMA = ConfKey.choice("vas.shuffled.rdma", "off", List.of("auto", "off", "on"),
+      "Whether daemons talk by RDMA, whose bytes are not encrypted. auto: where both ends have it,"
+          + " else by TCP; on: alone, so that a node without it is not reached. Where the keys"
+          + " of TLS are set, auto means TLS by TCP, and the daemon does not start with on. A"
+          + " NodeManager's key.");
+
   ConfKey<String> DELIVERY = ConfKey.choice("vas.shuffled.delivery", "segments",
       List.of("segments", "merged"),
       "What the daemon gives a reducer. segments: the bytes of each map's segment, which the"

@@ -26,6 +26,10 @@ final class DaemonCommand {
       words.addAll(List.of("--metrics", "127.0.0.1:" + metrics));
     }
     words.addAll(tls(conf));
+    String rdma = DaemonConf.RDMA.get(conf);
+    if (!rdma.equals("off")) {
+      words.addAll(List.of("--rdma", rdma));
+    }
     for (String witness : witnesses(conf)) {
       words.addAll(List.of("--witness", witness));
     }

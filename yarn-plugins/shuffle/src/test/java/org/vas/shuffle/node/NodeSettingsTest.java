@@ -84,6 +84,15 @@ class NodeSettingsTest {
 
   /** Where TLS is demanded or begun, the daemon is not started without all of it. */
   @Test
+  void rdmaIsOffUnlessAskedFor() {
+    Configuration conf = new YarnConfiguration();
+    assertFalse(DaemonCommand.of(conf).contains("--rdma"));
+    conf.set("vas.shuffled.rdma", "auto");
+    List<String> words = DaemonCommand.of(conf);
+    assertEquals("auto", words.get(words.indexOf("--rdma") + 1));
+  }
+
+  @Test
   void tlsIsWholeOrRefusedWithTheKeysName() throws IOException {
     Configuration conf = new YarnConfiguration();
     DaemonCommand.checkTls(conf);
