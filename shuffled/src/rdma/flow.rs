@@ -61,7 +61,8 @@ mod tests {
     fn there_is_a_buffer_for_each_message_whatever_both_ends_do() {
         let mut random = Random::new(3);
         // Of each direction: messages with bytes, and returned credits, that are on their way.
-        let (mut ends, mut bytes, mut alone) = ([Flow::default(), Flow::default()], [0u32; 2], [Vec::new(), Vec::new()]);
+        let mut ends = [Flow::default(), Flow::default()];
+        let (mut bytes, mut alone) = ([0u32; 2], [Vec::new(), Vec::new()]);
         let mut unread = [0u32; 2];
         for _ in 0..100_000 {
             let [choice, end] = [random.bytes(1)[0] % 3, random.bytes(1)[0] % 2];

@@ -14,7 +14,10 @@ pub fn raw(address: SocketAddr) -> libc::sockaddr_storage {
             let sin_addr = libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) };
             let (sin_family, sin_port) = (libc::AF_INET as libc::sa_family_t, v4.port().to_be());
             // SAFETY: the storage is large enough, and aligned, for any kind of address.
-            unsafe { start.cast::<libc::sockaddr_in>().write(libc::sockaddr_in { sin_family, sin_port, sin_addr, sin_zero: [0; 8] }) };
+            unsafe {
+                let written = libc::sockaddr_in { sin_family, sin_port, sin_addr, sin_zero: [0; 8] };
+                start.cast::<libc::sockaddr_in>().write(written);
+            };
         }
         SocketAddr::V6(v6) => {
             let in6 = libc::sockaddr_in6 {

@@ -151,7 +151,8 @@ impl Identity {
         let (start, length) = (event.param.private_data.cast::<u8>(), usize::from(event.param.private_data_len));
         let has_greeting = matches!(event.event, CONNECT_REQUEST | ESTABLISHED) && !start.is_null();
         // SAFETY: of these kinds of events the library gives so many bytes of the other end's greeting.
-        let greeting = if has_greeting { unsafe { std::slice::from_raw_parts(start, length) }.to_vec() } else { Vec::new() };
+        let shown = has_greeting.then(|| unsafe { std::slice::from_raw_parts(start, length) }.to_vec());
+        let greeting = shown.unwrap_or_default();
         let event = Event { kind: event.event, status: event.status, greeting, id: event.id };
         // SAFETY: nothing of the event is used after this.
         checked(unsafe { (self.library.rdma_ack_cm_event)(raw) })?;

@@ -254,8 +254,9 @@ impl Drop for Endpoint {
     fn drop(&mut self) {
         self.shut();
         let library = self.identity.library;
-        // SAFETY: in this order nothing is destroyed that is still used: queue pair, its completion queue (whose events
-        // are confirmed), the queue's channel. The buffers in `flights` are dropped after this, when no device has them.
+        // SAFETY: in this order nothing is destroyed that is still used: queue pair, its completion queue (whose
+        // events are confirmed), the queue's channel. The buffers in `flights` are dropped after this, when no device
+        // has them.
         unsafe {
             if !self.qp().is_null() {
                 (library.rdma_destroy_qp)(self.identity.id);

@@ -48,7 +48,9 @@ impl Fabric {
     /// Connects to a listener. Both ends must show the same `greeting` of up to 56 bytes. `prepare` gives the device
     /// buffers for the other end's first messages. Returns an error if the other end does not accept before the
     /// instant `end`, or no RDMA device leads there.
-    pub fn connect(&self, address: SocketAddr, greeting: &[u8], prepare: Prepare, end: Instant) -> io::Result<Endpoint> {
+    pub fn connect(
+        &self, address: SocketAddr, greeting: &[u8], prepare: Prepare, end: Instant,
+    ) -> io::Result<Endpoint> {
         let identity = Identity::new(self.library)?;
         identity.resolve(address, end)?;
         let endpoint = self.endpoint(identity)?;

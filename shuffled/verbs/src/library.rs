@@ -25,7 +25,9 @@ macro_rules! functions {
                     $($name: {
                         let found = symbol(libraries.$of, stringify!($name))?;
                         // SAFETY: the library's header declares the function of this name with these arguments.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found) }
+                        unsafe {
+                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found)
+                        }
                     },)*
                 })
             }

@@ -100,7 +100,8 @@ impl Pool {
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
         let bytes = start.as_ptr().cast();
         // SAFETY: the memory is this chunk's own, and stays until the process ends.
-        let region: *mut Mr = unsafe { (self.library.ibv_reg_mr)(self.domain, bytes, layout.size(), ACCESS_LOCAL_WRITE) };
+        let region: *mut Mr =
+            unsafe { (self.library.ibv_reg_mr)(self.domain, bytes, layout.size(), ACCESS_LOCAL_WRITE) };
         if region.is_null() {
             let error = io::Error::last_os_error();
             // SAFETY: it was allocated just now by this layout, and the device does not know it.
