@@ -60,6 +60,35 @@ static int lay_out(int *counts, int *at, int ranks)
     return sum;
 }
 
+/* Returns zeroed memory for blocks. SimGrid's ranks are in one process and nobody looks at the
+ * blocks, so all of them use the same memory there, as large as the largest need. */
+static unsigned char *room_for(struct job *job, int bytes)
+{
+#ifdef VAS_A2AV_SIMULATED
+    unsigned char *shared = NULL;
+    int most = 0;
+    MPI_Allreduce(&bytes, &most, 1, MPI_INT, MPI_MAX, job->comm);
+    if (job->rank == 0)
+        shared = calloc((size_t)most + 1, 1);
+    MPI_Bcast(&shared, (int)sizeof shared, MPI_BYTE, 0, job->comm);
+    return shared;
+#else
+    (void)job;
+    return calloc((size_t)bytes + 1, 1);
+#endif
+}
+
+static void free_room(const struct job *job, unsigned char *room)
+{
+#ifdef VAS_A2AV_SIMULATED
+    MPI_Barrier(job->comm);
+    if (job->rank > 0)
+        return;
+#endif
+    (void)job;
+    free(room);
+}
+
 static void prepare(struct job *job, const char *distribution, int bytes, uint64_t seed)
 {
     size_t n = (size_t)job->ranks;
@@ -71,9 +100,8 @@ static void prepare(struct job *job, const char *distribution, int bytes, uint64
         job->send_counts[i] = size_of(distribution, bytes, seed, job->rank, i, job->ranks);
         job->receive_counts[i] = size_of(distribution, bytes, seed, i, job->rank, job->ranks);
     }
-    job->send = calloc((size_t)lay_out(job->send_counts, job->send_at, job->ranks) + 1, 1);
-    job->receive =
-        calloc((size_t)lay_out(job->receive_counts, job->receive_at, job->ranks) + 1, 1);
+    job->send = room_for(job, lay_out(job->send_counts, job->send_at, job->ranks));
+    job->receive = room_for(job, lay_out(job->receive_counts, job->receive_at, job->ranks));
 }
 
 static void call(struct job *job)
@@ -121,6 +149,20 @@ static double seconds_of(struct job *job, int calls, double *cpu)
     return slowest;
 }
 
+/* What did the timed calls: one of the library's algorithms, or MPI's own function. */
+struct used {
+    const char *name;
+    int radix, leaders;
+};
+
+static struct used used_by(const struct job *job)
+{
+    if (job->native || (job->own->settings.chooses && job->own->chooser.left > 0))
+        return (struct used){"mpi", 0, 0};
+    const struct a2av_settings *settings = &job->own->settings.core;
+    return (struct used){a2av_name(settings->algorithm), settings->radix, settings->leaders};
+}
+
 static void measure(struct job *job, char **argv)
 {
     double cpu = 0;
@@ -130,12 +172,15 @@ static void measure(struct job *job, char **argv)
     double seconds = seconds_of(job, job->calls, &cpu);
     struct a2av_counts after = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
     uint64_t calls = (uint64_t)job->calls;
+    struct used used = used_by(job);
     if (job->rank == 0)
-        printf("{\"algorithm\": \"%s\", \"radix\": %s, \"distribution\": \"%s\", \"bytes\": %s, "
+        printf("{\"algorithm\": \"%s\", \"used\": \"%s\", \"used_radix\": %d, "
+               "\"used_leaders\": %d, \"radix\": %s, \"distribution\": \"%s\", \"bytes\": %s, "
                "\"ranks\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.9f, \"messages\": %" PRIu64
                ", \"payload_bytes\": %" PRIu64 ", \"metadata_bytes\": %" PRIu64
                ", \"scratch_bytes\": %" PRIu64 "}\n",
-               argv[1], argv[2], argv[3], argv[4], job->ranks, seconds / job->calls, cpu / job->calls,
+               argv[1], used.name, used.radix, used.leaders, argv[2], argv[3], argv[4], job->ranks,
+               seconds / job->calls, cpu / job->calls,
                (after.messages - before.messages) / calls,
                (after.payload_bytes - before.payload_bytes) / calls,
                (after.metadata_bytes - before.metadata_bytes) / calls, after.scratch_bytes);
@@ -173,7 +218,7 @@ int main(int argc, char **argv)
     measure(&job, argv);
     if (job.own)
         vas_communicator_free(job.own);
-    free(job.send), free(job.receive);
+    free_room(&job, job.send), free_room(&job, job.receive);
     free(job.send_counts), free(job.receive_counts), free(job.send_at), free(job.receive_at);
     MPI_Finalize();
     return 0;

@@ -1,8 +1,8 @@
-/* Runs a bucket sort of integers in the manner of NAS IS, in code of its own: ten times the ranks
- * count their keys by bucket, agree who gets which buckets, exchange counts and keys, and rank what
- * they got.
+/* Runs a bucket sort of integers in the manner of NAS IS, in code of its own: in each of ROUNDS
+ * rounds, ten by default, the ranks count their keys by bucket, agree who gets which buckets,
+ * exchange counts and keys, and rank what they got.
  *
- *   bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS]
+ *   bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS [ROUNDS]]
  *
  * Class S has 16 and 11, class W 20 and 16. Only the exchange of keys is the algorithm's. Prints a
  * line of JSON: seconds, millions of keys a second. Under SimGrid a key costs 2 ns a pass. */
@@ -13,10 +13,10 @@
 #include "../mpi/communicator.h"
 #include "../oracle/random.h"
 
-enum { ROUNDS = 10, BUCKETS_LOG2 = 10, BUCKETS = 1 << BUCKETS_LOG2, NANOSECONDS_A_KEY = 2 };
+enum { BUCKETS_LOG2 = 10, BUCKETS = 1 << BUCKETS_LOG2, NANOSECONDS_A_KEY = 2 };
 
 struct sort {
-    int rank, ranks, bits, keys, received;
+    int rank, ranks, bits, keys, received, rounds;
     bool native;
     struct vas_communicator *own;
     int *key, *sorted, *in, *ranked; /* ranked: how often each key came */
@@ -144,7 +144,7 @@ static void run(struct sort *sort, char **argv)
     sort_once(sort, total);
     MPI_Barrier(MPI_COMM_WORLD);
     double started = MPI_Wtime();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < sort->rounds; i++)
         sort_once(sort, total);
     double mine = MPI_Wtime() - started, seconds = 0;
     MPI_Allreduce(&mine, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -153,7 +153,7 @@ static void run(struct sort *sort, char **argv)
         printf("{\"algorithm\": \"%s\", \"ranks\": %d, \"sorted\": %s, \"seconds\": %.9f, "
                "\"mops\": %.3f}\n",
                argv[1], sort->ranks, good ? "true" : "false", seconds,
-               ROUNDS * (double)total / seconds / 1e6);
+               sort->rounds * (double)total / seconds / 1e6);
 }
 
 int main(int argc, char **argv)
@@ -164,9 +164,10 @@ int main(int argc, char **argv)
     bool chooses = argc > 4 && strcmp(argv[1], "auto") == 0;
     sort->native = argc > 4 && strcmp(argv[1], "mpi") == 0;
     sort->bits = argc > 4 ? atoi(argv[4]) : 0;
+    sort->rounds = argc > 6 ? atoi(argv[6]) : 10;
     if (sort->bits < BUCKETS_LOG2 || sort->bits > 24 || atoi(argv[3]) > 28 ||
-        (algorithm < 0 && !chooses && !sort->native)) {
-        fprintf(stderr, "usage: bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS]\n");
+        sort->rounds < 1 || (algorithm < 0 && !chooses && !sort->native)) {
+        fprintf(stderr, "usage: bucket_sort ALGORITHM RADIX KEYS_LOG2 KEY_BITS [LEADERS [ROUNDS]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &sort->rank);

@@ -67,6 +67,13 @@ struct a2av_transport {
     /* Lets messages and the other ranks of the node get on; called while a rank waits for what
      * another writes into the window. Needed only with a window. */
     int (*pause)(struct a2av_transport *);
+    /* How often a rank that waits for the window is paused before it sleeps, for 32 ms at most at
+     * a time; below 0 it never does. Where ranks are more than cores, one that polls takes the time
+     * of the one it waits for. */
+    int patience;
+    /* Is told of blocks that were copied, and their bytes, so that a simulation can let time pass;
+     * NULL where copies take time by themselves. */
+    void (*copied)(struct a2av_transport *, size_t blocks, size_t bytes);
 };
 
 /* The blocks of one call: for each rank the block that it gets from this rank, and the block

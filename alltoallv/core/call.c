@@ -86,12 +86,6 @@ int a2av_exchange(struct a2av_call *call, const void *out, size_t out_bytes, int
     return error ? error : a2av_land_above(call, call->kept);
 }
 
-void a2av_copy(void *to, const void *from, size_t count)
-{
-    if (count > 0)
-        memcpy(to, from, count);
-}
-
 int a2av_deliver(struct a2av_call *call, int source, const unsigned char *bytes, uint64_t count)
 {
     if (count != call->job->receive_bytes[source])
@@ -109,24 +103,6 @@ int a2av_arrive(struct a2av_call *call, int source, const unsigned char *bytes, 
     return a2av_deliver(call, source, bytes, count);
 }
 
-static int of_class(const struct a2av_call *call, const struct a2av_round *round, int radix, int by)
-{
-    while (by < call->ranks && call->classes > 1 && by % call->classes != call->class)
-        by = a2av_next_distance(round, radix, call->ranks, by);
-    return by;
-}
-
-int a2av_first_block(const struct a2av_call *call, const struct a2av_round *round, int radix)
-{
-    return of_class(call, round, radix, a2av_first_distance(round));
-}
-
-int a2av_next_block(const struct a2av_call *call, const struct a2av_round *round, int radix,
-                    int distance)
-{
-    return of_class(call, round, radix, a2av_next_distance(round, radix, call->ranks, distance));
-}
-
 int a2av_peer(const struct a2av_call *call, int rank)
 {
     return call->peers ? call->peers[rank] : rank;
@@ -136,6 +112,12 @@ int a2av_copy_own(struct a2av_call *call)
 {
     const struct a2av_job *job = call->job;
     return a2av_deliver(call, call->rank, job->send[call->rank], job->send_bytes[call->rank]);
+}
+
+void a2av_note_copied(const struct a2av_call *call, size_t blocks, size_t bytes)
+{
+    if (call->transport->copied)
+        call->transport->copied(call->transport, blocks, bytes);
 }
 
 void a2av_note_scratch(struct a2av_call *call, uint64_t bytes)

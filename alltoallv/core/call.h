@@ -2,6 +2,8 @@
 #ifndef VAS_A2AV_CALL_H
 #define VAS_A2AV_CALL_H
 
+#include <string.h>
+
 #include "a2av.h"
 #include "arena.h"
 #include "schedule.h"
@@ -63,16 +65,37 @@ int a2av_deliver(struct a2av_call *, int source, const unsigned char *bytes, uin
  * as that goes direct. Returns 0 or an error. */
 int a2av_arrive(struct a2av_call *, int source, const unsigned char *bytes, uint64_t count);
 
-/* Return the first distance that travels in a round of this call, and the one after `distance`;
- * `ranks` if there is none. */
-int a2av_first_block(const struct a2av_call *, const struct a2av_round *, int radix);
-int a2av_next_block(const struct a2av_call *, const struct a2av_round *, int radix, int distance);
-
 /* Returns the transport's number of one of the call's ranks. */
 int a2av_peer(const struct a2av_call *, int rank);
 
-/* Copies bytes as memcpy does, and takes NULL where there are none. */
-void a2av_copy(void *to, const void *from, size_t count);
+/* Copies bytes as memcpy does, and takes NULL where there are none. Most blocks are small: for
+ * those a call of memcpy costs more than the bytes. */
+static inline void a2av_copy(void *to, const void *from, size_t count)
+{
+    unsigned char *bytes = to;
+    const unsigned char *source = from;
+    uint64_t first, last;
+    uint32_t half, other;
+    if (count > 16) {
+        memcpy(to, from, count);
+    } else if (count >= 8) {
+        memcpy(&first, source, 8);
+        memcpy(&last, source + count - 8, 8);
+        memcpy(bytes, &first, 8);
+        memcpy(bytes + count - 8, &last, 8);
+    } else if (count >= 4) {
+        memcpy(&half, source, 4);
+        memcpy(&other, source + count - 4, 4);
+        memcpy(bytes, &half, 4);
+        memcpy(bytes + count - 4, &other, 4);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = source[i];
+    }
+}
+
+/* Tells the transport of blocks that were copied, and their bytes. */
+void a2av_note_copied(const struct a2av_call *, size_t blocks, size_t bytes);
 
 /* Records that so many bytes of scratch memory are held now. */
 void a2av_note_scratch(struct a2av_call *, uint64_t bytes);

@@ -56,6 +56,12 @@ static double predict_direct(const struct a2av_network *network, const struct a2
     return startups(network, blocks, 1) + load->bytes * network->per_byte * layout->most;
 }
 
+/* Returns how many messages of a round share a link between nodes. */
+static double shared(const struct a2av_layout *layout)
+{
+    return layout->nodes > 2 ? A2AV_SHARED : 1;
+}
+
 /* Predicts rounds among all ranks. A relayed byte is copied twice a hop: into a message and out
  * of it. */
 static double predict_flat(const struct a2av_network *network, const struct a2av_layout *layout,
@@ -65,7 +71,7 @@ static double predict_flat(const struct a2av_network *network, const struct a2av
     double hops = layout->ranks > 1 ? rounds.blocks / (layout->ranks - 1) : 0;
     double bytes = load->bytes * hops + rounds.messages;
     return startups(network, rounds.messages + load->direct, rounds.waits) +
-           bytes * (network->per_byte * layout->most + 2 * network->copy);
+           bytes * (network->per_byte * layout->most * shared(layout) + 2 * network->copy);
 }
 
 /* Predicts rounds between leaders. There is a string from each rank to each leader, and one
@@ -81,7 +87,7 @@ static double predict_leaders(const struct a2av_network *network,
     double relayed = part * rounds.blocks / others;
     double strings = 2.0 * (layout->most + leaders);
     return startups(network, rounds.messages + load->direct, rounds.waits) +
-           strings * network->local + relayed * network->per_byte * leaders +
+           strings * network->local + relayed * network->per_byte * leaders * shared(layout) +
            (2 * relayed + 4 * part) * network->copy;
 }
 

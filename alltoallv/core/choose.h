@@ -30,6 +30,11 @@ double a2av_predict(const struct a2av_network *, const struct a2av_layout *,
  * MPI's own function: the model may be wrong by as much. */
 #define A2AV_WORTH 0.8
 
+/* In a round all ranks send at once over the same distance, so messages share links between nodes:
+ * so many, on the simulated torus. Where there are links enough the choice is more careful than it
+ * need be. */
+#define A2AV_SHARED 4.0
+
 /* Chooses algorithm, radix and leaders for a load. Returns false if MPI's own function is the
  * better choice. */
 bool a2av_choose(const struct a2av_network *, const struct a2av_layout *, const struct a2av_load *,

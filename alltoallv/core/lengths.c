@@ -2,7 +2,7 @@
 
 #include "a2av.h"
 
-enum { PLAIN = 192, LONG = 224, RUN_MAX = LONG - PLAIN + 1 };
+enum { PLAIN = A2AV_PLAIN_LENGTHS, LONG = 224, RUN_MAX = LONG - PLAIN + 1 };
 
 void a2av_end_lengths(struct a2av_length_writer *writer)
 {
@@ -13,7 +13,7 @@ void a2av_end_lengths(struct a2av_length_writer *writer)
     writer->zeros = 0;
 }
 
-void a2av_write_length(struct a2av_length_writer *writer, uint64_t length)
+void a2av_write_any_length(struct a2av_length_writer *writer, uint64_t length)
 {
     if (length == 0) {
         if (++writer->zeros == RUN_MAX)
@@ -48,7 +48,7 @@ static int read_long(struct a2av_length_reader *reader, unsigned first, uint64_t
     return A2AV_BAD_MESSAGE;
 }
 
-int a2av_read_length(struct a2av_length_reader *reader, uint64_t *length)
+int a2av_read_any_length(struct a2av_length_reader *reader, uint64_t *length)
 {
     *length = 0;
     if (reader->zeros > 0) {

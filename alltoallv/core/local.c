@@ -11,12 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sleep.h"
+
 enum { LINE_BYTES = 64, PREFIX_BYTES = sizeof(uint64_t) };
 
 #define BY_MESSAGE UINT64_MAX
 
+/* How long sleeps last at most, each twice as long as the one before: a rank's own messages get
+ * on only while it is awake. */
+enum { NAP_FIRST = 1000, NAP_MOST = 32000, NAP_WITH_MESSAGES = 100 };
+
 struct part {
-    _Atomic uint64_t published[A2AV_WAYS];
+    _Atomic uint32_t published[A2AV_WAYS];
+    _Atomic uint32_t sleepers; /* ranks that may sleep until something is published here */
 };
 
 struct entry {
@@ -134,21 +141,45 @@ int a2av_local_post(struct a2av_local *local, enum a2av_way way, int to, size_t 
 void a2av_local_publish(struct a2av_local *local, enum a2av_way way)
 {
     struct part *own = (struct part *)part_of(local, local->nodes->place);
-    if (own)
-        atomic_store_explicit(&own->published[way], local->number, memory_order_release);
+    if (!own)
+        return;
+    /* Either this rank sees who goes to sleep, or the sleeper sees the new number. */
+    atomic_store(&own->published[way], local->number);
+    if (atomic_load(&own->sleepers) > 0)
+        a2av_wake(&own->published[way]);
+}
+
+/* Tells whether a number has come; it begins again after 2^32 calls. */
+static bool has_come(uint32_t published, uint32_t number)
+{
+    return published - number < UINT32_MAX / 2;
+}
+
+static void nap(const struct a2av_local *local, struct part *part, enum a2av_way way, long most)
+{
+    atomic_fetch_add(&part->sleepers, 1);
+    uint32_t seen = atomic_load(&part->published[way]);
+    if (!has_come(seen, local->number))
+        a2av_sleep(&part->published[way], seen, most);
+    atomic_fetch_sub(&part->sleepers, 1);
 }
 
 int a2av_local_await(struct a2av_local *local, enum a2av_way way, int from)
 {
     struct a2av_transport *transport = local->call->transport;
     struct part *part = (struct part *)part_of(local, from);
-    while (part &&
-           atomic_load_explicit(&part->published[way], memory_order_acquire) < local->number) {
-        int error = transport->pause(transport);
-        if (error)
-            return error;
+    bool messages = local->call->flight.count > 0;
+    long most = messages ? NAP_WITH_MESSAGES : NAP_FIRST;
+    int pauses = 0, error = 0;
+    while (part && !error && !has_come(atomic_load(&part->published[way]), local->number)) {
+        error = transport->pause(transport);
+        pauses += pauses <= transport->patience;
+        if (!error && transport->patience >= 0 && pauses > transport->patience) {
+            nap(local, part, way, most);
+            most = !messages && most < NAP_MOST ? 2 * most : most;
+        }
     }
-    return 0;
+    return error;
 }
 
 static int receive_string(struct a2av_local *local, enum a2av_way way, int from)

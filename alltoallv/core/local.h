@@ -14,7 +14,7 @@ struct a2av_local {
     struct a2av_call *call;
     const struct a2av_nodes *nodes;
     int members;
-    uint64_t number;            /* number of this call among those that used the window */
+    uint32_t number;            /* number of this call among those that used the window */
     size_t used[A2AV_WAYS];     /* bytes used of the areas of the own part */
     /* By member: the strings that travel as messages. */
     struct a2av_buffer *out[A2AV_WAYS], *in[A2AV_WAYS];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lengths.h"
+#include "walk.h"
 
 enum { REPEAT = 1, MORE = 2, LOAD = 4, PREFIX_BYTES = 1, TOTAL_BYTES = 8 };
 
@@ -18,11 +19,10 @@ static size_t blocks_of(const struct a2av_call *call, const struct a2av_round *r
                         const struct a2av_slot *slots, size_t *payload)
 {
     size_t blocks = 0;
-    int radix = call->state->radix;
     *payload = 0;
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
-         by = a2av_next_block(call, round, radix, by)) {
-        *payload += slots[by].count;
+    for (struct a2av_walk walk = a2av_walk(call, round, call->state->radix);
+         walk.by < call->ranks; a2av_step(&walk)) {
+        *payload += slots[walk.by].count;
         blocks++;
     }
     return blocks;
@@ -33,9 +33,9 @@ static unsigned char *write_lengths(const struct a2av_call *call, const struct a
                                     const struct a2av_slot *slots, unsigned char *at)
 {
     struct a2av_length_writer writer = {.at = at};
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
-         by = a2av_next_block(call, round, call->state->radix, by))
-        a2av_write_length(&writer, slots[by].count);
+    for (struct a2av_walk walk = a2av_walk(call, round, call->state->radix);
+         walk.by < call->ranks; a2av_step(&walk))
+        a2av_write_length(&writer, slots[walk.by].count);
     a2av_end_lengths(&writer);
     return writer.at;
 }
@@ -43,10 +43,10 @@ static unsigned char *write_lengths(const struct a2av_call *call, const struct a
 static void write_blocks(const struct a2av_call *call, const struct a2av_round *round,
                          const struct a2av_slot *slots, unsigned char *at)
 {
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
-         by = a2av_next_block(call, round, call->state->radix, by)) {
-        a2av_copy(at, slots[by].bytes, slots[by].count);
-        at += slots[by].count;
+    for (struct a2av_walk walk = a2av_walk(call, round, call->state->radix);
+         walk.by < call->ranks; a2av_step(&walk)) {
+        a2av_copy(at, slots[walk.by].bytes, slots[walk.by].count);
+        at += slots[walk.by].count;
     }
 }
 
@@ -54,14 +54,14 @@ static int compose_planned(struct a2av_call *call, const struct a2av_slot *slots
                            const struct a2av_round *round, const struct a2av_header *last,
                            struct a2av_buffer *out, size_t *total)
 {
-    size_t payload;
-    blocks_of(call, round, slots, &payload);
+    size_t payload, blocks = blocks_of(call, round, slots, &payload);
     if (payload != last->payload)
         return A2AV_WRONG_SIZE;
     int error = a2av_buffer_reserve(out, payload);
     if (error)
         return error;
     write_blocks(call, round, slots, out->bytes);
+    a2av_note_copied(call, blocks, payload);
     *total = payload;
     call->counts->payload_bytes += payload;
     return 0;
@@ -117,6 +117,7 @@ int a2av_compose(struct a2av_call *call, const struct a2av_slot *slots,
                                      total);
     memmove(at, lengths, count);
     write_blocks(call, round, slots, at + count);
+    a2av_note_copied(call, blocks, payload);
     call->counts->payload_bytes += payload;
     call->counts->metadata_bytes += *total - payload;
     return 0;
@@ -141,10 +142,9 @@ int a2av_total_of(const struct a2av_settings *settings, const unsigned char *fir
 /* Takes a block that came for a distance: delivers it if it has arrived, or keeps it in `slot`.
  * Returns 0 or an error. */
 static int take_block(struct a2av_call *call, struct a2av_slot *slot,
-                      const struct a2av_round *round, int by, const unsigned char *bytes,
-                      size_t count)
+                      const struct a2av_walk *walk, const unsigned char *bytes, size_t count)
 {
-    if (!a2av_arrives(round, call->state->radix, by)) {
+    if (!walk->arrives) {
         unsigned char *kept = NULL;
         if (count > 0 && !(kept = a2av_arena_take(&call->arena, count)))
             return A2AV_NO_MEMORY;
@@ -152,7 +152,7 @@ static int take_block(struct a2av_call *call, struct a2av_slot *slot,
         *slot = (struct a2av_slot){kept, count};
         return 0;
     }
-    int source = a2av_rank_before(call->rank, by, call->ranks);
+    int source = a2av_rank_before(call->rank, walk->by, call->ranks);
     return a2av_arrive(call, source, bytes, count);
 }
 
@@ -182,8 +182,8 @@ static int find_lengths(const struct a2av_call *call, const struct a2av_round *r
     *reader = (struct a2av_length_reader){message + prefix, message + total, 0};
     struct a2av_length_reader ahead = *reader;
     size_t payload = 0;
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks;
-         by = a2av_next_block(call, round, call->state->radix, by)) {
+    for (struct a2av_walk walk = a2av_walk(call, round, call->state->radix);
+         walk.by < call->ranks; a2av_step(&walk)) {
         uint64_t length;
         int error = a2av_read_length(&ahead, &length);
         if (error)
@@ -200,19 +200,22 @@ int a2av_take_apart(struct a2av_call *call, struct a2av_slot *slots,
 {
     struct a2av_length_reader reader;
     const unsigned char *at = message, *end = message + total;
+    size_t blocks = 0;
     int error = find_lengths(call, round, last, message, total, &reader, &at);
-    for (int by = a2av_first_block(call, round, call->state->radix); by < call->ranks && !error;
-         by = a2av_next_block(call, round, call->state->radix, by)) {
+    for (struct a2av_walk walk = a2av_walk(call, round, call->state->radix);
+         walk.by < call->ranks && !error; a2av_step(&walk)) {
         uint64_t count;
         error = a2av_read_length(&reader, &count);
         if (!error && count > (size_t)(end - at))
             error = A2AV_BAD_MESSAGE;
         if (!error) {
-            error = take_block(call, &slots[by], round, by, at, (size_t)count);
+            error = take_block(call, &slots[walk.by], &walk, at, (size_t)count);
             at += count;
+            blocks++;
         }
     }
     if (!error && at != end)
         error = A2AV_BAD_MESSAGE;
+    a2av_note_copied(call, blocks, total);
     return error;
 }

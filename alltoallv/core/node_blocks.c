@@ -54,8 +54,13 @@ static unsigned char *write_share(const struct a2av_call *call, const struct a2a
 unsigned char *a2av_write_up(const struct a2av_call *call, const struct a2av_nodes *nodes,
                              int class, int classes, unsigned char *at)
 {
-    for (int by = class; by < nodes->count; by += classes)
+    const unsigned char *begin = at;
+    size_t blocks = 0;
+    for (int by = class; by < nodes->count; by += classes) {
         at = write_share(call, nodes, node_after(nodes, by), at);
+        blocks += (size_t)a2av_node_size(nodes, node_after(nodes, by));
+    }
+    a2av_note_copied(call, blocks, (size_t)(at - begin));
     return at;
 }
 
@@ -103,6 +108,8 @@ static int join_shares(struct a2av_leading *leading, struct a2av_text *texts, in
         at += end - texts[i].at;
         texts[i].at = end;
     }
+    /* Each length is read, as the next share begins behind it. */
+    a2av_note_copied(leading->call, (size_t)members * (size_t)blocks, sum);
     return error;
 }
 
@@ -201,6 +208,16 @@ static int visit_all(const struct a2av_leading *leading, visit *each, void *self
     return 0;
 }
 
+/* Returns the number of blocks that visit_all visits. */
+static size_t visited(const struct a2av_leading *leading)
+{
+    const struct a2av_nodes *nodes = leading->nodes;
+    size_t sources = 0;
+    for (int by = leading->class; by < nodes->count; by += leading->classes)
+        sources += (size_t)a2av_node_size(nodes, node_before(nodes, by));
+    return sources * (size_t)a2av_node_size(nodes, nodes->node);
+}
+
 static void add_room(void *self, int member, uint64_t count, const unsigned char *bytes)
 {
     size_t *room = self;
@@ -232,10 +249,13 @@ int a2av_write_down(const struct a2av_leading *leading, unsigned char **at)
     for (int i = 0; i < members; i++)
         writers[i].at = at[i];
     int error = visit_all(leading, write_block, writers);
+    size_t bytes = 0;
     for (int i = 0; i < members; i++) {
         a2av_end_lengths(&writers[i]);
+        bytes += (size_t)(writers[i].at - at[i]);
         at[i] = writers[i].at;
     }
+    a2av_note_copied(leading->call, visited(leading), bytes);
     free(writers);
     return error;
 }
@@ -258,12 +278,15 @@ int a2av_read_down(struct a2av_call *call, const struct a2av_nodes *nodes, int c
                    struct a2av_text text)
 {
     struct a2av_length_reader reader = {text.at, text.end, 0};
+    size_t blocks = 0;
     int error = 0;
     for (int by = class; by < nodes->count; by += classes) {
         int node = node_before(nodes, by), sources = a2av_node_size(nodes, node);
+        blocks += (size_t)sources;
         for (int i = 0; i < sources && !error; i++)
             error = read_block(call, &reader, a2av_member(nodes, node, i));
     }
+    a2av_note_copied(call, blocks, (size_t)(text.end - text.at));
     if (!error && (reader.at != reader.end || reader.zeros > 0))
         error = A2AV_BAD_MESSAGE;
     return error;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "walk.h"
+
 typedef uint32_t a2av_wire_length;
 
 int a2av_start_large(struct a2av_call *call)
@@ -30,9 +32,9 @@ size_t a2av_blocks_of_round(const struct a2av_call *call, const struct a2av_rela
 {
     size_t blocks = 0;
     *payload = 0;
-    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks;
-         by = a2av_next_block(call, round, relay->radix, by)) {
-        *payload += relay->slots[by].count;
+    for (struct a2av_walk walk = a2av_walk(call, round, relay->radix); walk.by < call->ranks;
+         a2av_step(&walk)) {
+        *payload += relay->slots[walk.by].count;
         blocks++;
     }
     return blocks;
@@ -42,15 +44,19 @@ void a2av_write_round(const struct a2av_call *call, const struct a2av_relay *rel
                       const struct a2av_round *round, unsigned char *lengths,
                       unsigned char *data)
 {
-    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks;
-         by = a2av_next_block(call, round, relay->radix, by)) {
-        const struct a2av_slot *slot = &relay->slots[by];
+    const unsigned char *begin = data;
+    size_t blocks = 0;
+    for (struct a2av_walk walk = a2av_walk(call, round, relay->radix); walk.by < call->ranks;
+         a2av_step(&walk)) {
+        const struct a2av_slot *slot = &relay->slots[walk.by];
         a2av_wire_length length = (a2av_wire_length)slot->count;
         memcpy(lengths, &length, sizeof length);
         lengths += sizeof length;
         a2av_copy(data, slot->bytes, slot->count);
         data += slot->count;
+        blocks++;
     }
+    a2av_note_copied(call, blocks, (size_t)(data - begin));
 }
 
 static size_t length_at(const unsigned char *lengths, size_t i)
@@ -72,12 +78,14 @@ int a2av_read_round(struct a2av_call *call, const struct a2av_relay *relay,
                     const struct a2av_round *round, const unsigned char *lengths,
                     const unsigned char *data)
 {
+    const unsigned char *begin = data;
     size_t i = 0;
     int error = 0;
-    for (int by = a2av_first_block(call, round, relay->radix); by < call->ranks && !error;
-         by = a2av_next_block(call, round, relay->radix, by)) {
+    for (struct a2av_walk walk = a2av_walk(call, round, relay->radix);
+         walk.by < call->ranks && !error; a2av_step(&walk)) {
+        int by = walk.by;
         size_t count = length_at(lengths, i++);
-        if (a2av_arrives(round, relay->radix, by)) {
+        if (walk.arrives) {
             error = a2av_arrive(call, a2av_rank_before(call->rank, by, call->ranks), data, count);
         } else {
             unsigned char *kept = count ? relay->keep(call, relay->self, by, count) : NULL;
@@ -88,6 +96,7 @@ int a2av_read_round(struct a2av_call *call, const struct a2av_relay *relay,
         }
         data += count;
     }
+    a2av_note_copied(call, i, (size_t)(data - begin));
     return error;
 }
 

@@ -4,6 +4,7 @@
 
 #include "message.h"
 #include "relay.h"
+#include "walk.h"
 
 enum { NO_TICKET = -1 };
 
@@ -103,7 +104,7 @@ static int run_batch(struct a2av_call *call, struct a2av_slot *slots, struct a2a
     int started = 0, weight = next->weight, error = 0, radix = call->state->radix;
     while (*more && !error && started < call->state->mails && next->weight == weight) {
         /* Both sides know which blocks travel: where there are none, no message is sent. */
-        if (a2av_first_block(call, next, radix) < call->ranks) {
+        if (a2av_walk(call, next, radix).by < call->ranks) {
             rounds[started] = *next;
             error = start_round(call, slots, next, &call->state->mail[started], &tickets[started]);
             started++;

@@ -44,7 +44,7 @@ int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
  * what the buffers contain may change. The first start learns the size of every message; later
  * ones send blocks alone, and no message without a block.
  *
- * All three functions of plans are collective over the communicator, and VAS_Alltoallv_start
+ * All functions of plans are collective over the communicator, and VAS_Alltoallv_start
  * returns when the blocks are there, as MPI_Alltoallv does. The arrays of counts and
  * displacements, and the types, may be freed after VAS_Alltoallv_init, the communicator too;
  * plans are freed before MPI_Finalize. */
@@ -54,6 +54,12 @@ int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
                        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                        VAS_Plan *plan);
+#if MPI_VERSION >= 4
+int VAS_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, VAS_Plan *plan);
+#endif
 int VAS_Alltoallv_start(VAS_Plan plan);
 
 /* Frees a plan, and sets it to NULL. */

@@ -51,6 +51,8 @@ static void share_memory(struct vas_communicator *own)
         return;
     if (!vas_node_map_share(&own->nodes, own->transport.comm))
         vas_chooser_without_memory(&own->chooser);
+    own->transport.base.patience = own->nodes.patience;
+    own->transport.naps = own->nodes.crowded;
     own->transport.base.window = own->nodes.parts ? &own->nodes.window : NULL;
 }
 

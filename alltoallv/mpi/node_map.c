@@ -3,16 +3,34 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, PATIENCE = 10000, PATIENCE_IN_A_CROWD = 4 };
+
+/* Decides how ranks wait for one another. A core of its own is better spent polling; where ranks
+ * share cores, one that polls takes the time of the one it waits for. */
+static void find_patience(struct vas_node_map *map, int ranks)
+{
+#ifdef VAS_A2AV_SIMULATED
+    (void)ranks;
+    map->patience = -1;
+#else
+    map->crowded = ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    map->patience = map->crowded ? PATIENCE_IN_A_CROWD : PATIENCE;
+#endif
+}
 
 /* Splits off the ranks of a node, in the order of their ranks. Returns 0 or an error of MPI. */
 static int split(struct vas_node_map *map, MPI_Comm comm, int rank, int node_ranks)
 {
     MPI_Comm machine;
-    int place;
+    int place, ranks;
     int error =
         PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    if (!error)
+        error = PMPI_Comm_size(machine, &ranks);
+    if (!error)
+        find_patience(map, ranks);
     if (error || node_ranks == 0) {
         map->node = error ? MPI_COMM_NULL : machine;
         return error;
@@ -56,16 +74,31 @@ static int find_nodes(struct vas_node_map *map, MPI_Comm comm, int rank, int ran
 }
 
 #ifdef VAS_A2AV_SIMULATED
-/* SimGrid's MPI has no shared windows. */
+/* SimGrid's MPI has no shared windows, but its ranks are in one process: a rank's part is memory
+ * of the heap, which it frees when the others have finished. */
 static int share_memory(struct vas_node_map *map)
 {
-    (void)map;
-    return 0;
+    int members, place;
+    int error = PMPI_Comm_size(map->node, &members);
+    if (!error)
+        error = PMPI_Comm_rank(map->node, &place);
+    if (error || members == 1)
+        return error;
+    map->own = calloc(1, a2av_window_bytes(members) + ALIGNMENT);
+    map->parts = calloc((size_t)members, sizeof *map->parts);
+    if (!map->own || !map->parts)
+        return MPI_ERR_NO_MEM;
+    unsigned char *part = map->own + (ALIGNMENT - (uintptr_t)map->own % ALIGNMENT) % ALIGNMENT;
+    return PMPI_Allgather(&part, (int)sizeof part, MPI_BYTE, map->parts, (int)sizeof part,
+                          MPI_BYTE, map->node);
 }
 
 static void free_memory(struct vas_node_map *map)
 {
-    (void)map;
+    if (map->own)
+        PMPI_Barrier(map->node);
+    free(map->own);
+    map->own = NULL;
 }
 #else
 static bool is_unified(MPI_Win memory)

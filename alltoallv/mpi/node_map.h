@@ -11,9 +11,14 @@ struct vas_node_map {
     int *node_of; /* by rank; NULL where it is not known */
     struct a2av_window window;
     unsigned char **parts; /* by the node's ranks; NULL where they share no memory */
-    bool shared; /* whether shared memory was asked for */
+    bool crowded; /* a machine has more ranks than cores */
+    int patience; /* of a rank that waits for another of its node */
+    bool shared;  /* whether shared memory was asked for */
     MPI_Comm node;
     MPI_Win memory;
+#ifdef VAS_A2AV_SIMULATED
+    unsigned char *own; /* this rank's part */
+#endif
 };
 
 /* Finds the nodes of a communicator's ranks; collective over the communicator. At most

@@ -228,6 +228,22 @@ static int make(struct vas_communicator *callers, MPI_Comm comm, const struct va
     return error;
 }
 
+/* Makes a request that the library serves, and sets it; `made` tells whether there is one. Returns
+ * 0 or an error, of which the communicator's error handler was told. */
+static int serve(const struct vas_side *send, const struct vas_side *receive, MPI_Comm comm,
+                 MPI_Request *request, bool *made)
+{
+    struct vas_communicator *own = vas_registry_find(comm);
+    struct persistent *one = NULL;
+    int error = own && !own->passes ? make(own, comm, send, receive, &one) : 0;
+    *made = one != NULL;
+    if (one)
+        *request = one->request;
+    if (error)
+        PMPI_Comm_call_errhandler(comm, error);
+    return error;
+}
+
 int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
                        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
@@ -235,19 +251,30 @@ int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
-    struct vas_communicator *own = vas_registry_find(comm);
-    struct persistent *made = NULL;
-    int error = own && !own->passes ? make(own, comm, &send, &receive, &made) : 0;
-    if (error) {
-        PMPI_Comm_call_errhandler(comm, error);
-        return error;
-    }
-    if (!made)
-        return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                   rdispls, recvtype, comm, info, request);
-    *request = made->request;
-    return MPI_SUCCESS;
+    bool made;
+    int error = serve(&send, &receive, comm, request, &made);
+    return error || made ? error
+                         : PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm, info, request);
 }
+
+#if MPI_VERSION >= 4
+int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, true, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, true, false};
+    bool made;
+    int error = serve(&send, &receive, comm, request, &made);
+    return error || made
+               ? error
+               : PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm, info, request);
+}
+#endif
 
 int MPI_Start(MPI_Request *request)
 {

@@ -19,14 +19,28 @@ struct vas_plan {
     MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
     const void *from;
     void *to;
-    int *arrays; /* counts and displacements of both sides */
-    int ranks;   /* entries of each */
+    unsigned char *arrays; /* counts and displacements of both sides */
+    bool wide;             /* these are MPI_Count and MPI_Aint, not int */
+    int ranks;             /* entries of each */
     MPI_Datatype types[2];
 };
 
-static int *array(const struct vas_plan *plan, int index)
+static size_t bytes_of_count(bool wide)
 {
-    return plan->arrays + (size_t)index * (size_t)plan->ranks;
+    return wide ? sizeof(MPI_Count) : sizeof(int);
+}
+
+static size_t bytes_of_displacement(bool wide)
+{
+    return wide ? sizeof(MPI_Aint) : sizeof(int);
+}
+
+/* Returns an array of the side that sends or of the other. An array has room for the largest of
+ * the types, so that each begins where any may. */
+static void *array(const struct vas_plan *plan, bool sends, bool displacements)
+{
+    size_t room = (size_t)plan->ranks * sizeof(MPI_Count), before = sends ? 0 : 2;
+    return plan->arrays + (before + displacements) * room;
 }
 
 /* Makes a communicator for MPI's own function, which outlives the caller's. Returns 0 or an
@@ -74,21 +88,25 @@ static int count_ranks(MPI_Comm comm, int *ranks)
     return inter ? PMPI_Comm_remote_size(comm, ranks) : PMPI_Comm_size(comm, ranks);
 }
 
+static void keep_arrays(struct vas_plan *plan, bool sends, const struct vas_side *side)
+{
+    size_t n = (size_t)plan->ranks;
+    memcpy(array(plan, sends, false), side->counts, n * bytes_of_count(side->wide));
+    memcpy(array(plan, sends, true), side->displacements, n * bytes_of_displacement(side->wide));
+}
+
 /* Keeps the arguments of a plan; with MPI_IN_PLACE there are no counts, displacements and type
  * of the send side. Returns 0 or an error of MPI. */
 static int keep(struct vas_plan *plan, const struct vas_side *send, const struct vas_side *receive)
 {
-    size_t n = (size_t)plan->ranks, bytes = n * sizeof(int);
     bool in_place = send->base == MPI_IN_PLACE;
-    plan->arrays = calloc(ARRAYS * n + 1, sizeof *plan->arrays);
+    plan->arrays = calloc(ARRAYS * (size_t)plan->ranks + 1, sizeof(MPI_Count));
     if (!plan->arrays)
         return MPI_ERR_NO_MEM;
-    if (!in_place) {
-        memcpy(array(plan, 0), send->counts, bytes);
-        memcpy(array(plan, 1), send->displacements, bytes);
-    }
-    memcpy(array(plan, 2), receive->counts, bytes);
-    memcpy(array(plan, 3), receive->displacements, bytes);
+    plan->wide = receive->wide;
+    if (!in_place)
+        keep_arrays(plan, true, send);
+    keep_arrays(plan, false, receive);
     int error = PMPI_Type_dup(receive->types[0], &plan->types[1]);
     return error || in_place ? error : PMPI_Type_dup(send->types[0], &plan->types[0]);
 }
@@ -96,11 +114,11 @@ static int keep(struct vas_plan *plan, const struct vas_side *send, const struct
 /* Returns a side of a start; with MPI_IN_PLACE the side that sends has no meaning. */
 static struct vas_side side_of(const struct vas_plan *plan, bool sends)
 {
-    int first = sends ? 0 : 2;
     return (struct vas_side){.base = sends ? plan->from : plan->to,
-                             .counts = array(plan, first),
-                             .displacements = array(plan, first + 1),
-                             .types = &plan->types[sends ? 0 : 1]};
+                             .counts = array(plan, sends, false),
+                             .displacements = array(plan, sends, true),
+                             .types = &plan->types[sends ? 0 : 1],
+                             .wide = plan->wide};
 }
 
 static void drop(struct vas_plan *plan)
@@ -144,24 +162,21 @@ int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
     return error ? error : other;
 }
 
-int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                       VAS_Plan *made)
+/* Makes a plan for the explicit API; collective. Returns 0 or an error, of which the
+ * communicator's error handler was told. */
+static int make(const struct vas_side *send, const struct vas_side *receive, MPI_Comm comm,
+                VAS_Plan *made)
 {
-    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
-    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
     struct vas_communicator *own = vas_registry_find(comm);
-    bool used = false;
+    bool used = false, in_place = send->base == MPI_IN_PLACE;
     int ranks;
-    (void)info;
     *made = NULL;
     int error = count_ranks(comm, &ranks);
-    if (!error && (vas_side_is_invalid(&receive, ranks) ||
-                   (sendbuf != MPI_IN_PLACE && vas_side_is_invalid(&send, ranks))))
+    if (!error && (vas_side_is_invalid(receive, ranks) ||
+                   (!in_place && vas_side_is_invalid(send, ranks))))
         error = MPI_ERR_ARG;
     if (!error)
-        error = describe(&send, &receive, ranks, made);
+        error = describe(send, receive, ranks, made);
     if (!error && own && !own->passes)
         error = use(*made, own, &used);
     if (!error && !used)
@@ -175,13 +190,50 @@ int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
     return error;
 }
 
+int VAS_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       VAS_Plan *made)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
+    (void)info;
+    return make(&send, &receive, comm, made);
+}
+
+#if MPI_VERSION >= 4
+int VAS_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, VAS_Plan *made)
+{
+    struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, true, false};
+    struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, true, false};
+    (void)info;
+    return make(&send, &receive, comm, made);
+}
+#endif
+
+/* Starts a plan by MPI's own function. */
+static int start_native(const struct vas_plan *plan, const struct vas_side *send,
+                        const struct vas_side *receive)
+{
+    MPI_Comm comm = plan->native ? plan->own->transport.comm : plan->comm;
+#if MPI_VERSION >= 4
+    if (plan->wide)
+        return PMPI_Alltoallv_c(send->base, send->counts, send->displacements, *send->types,
+                                plan->to, receive->counts, receive->displacements,
+                                *receive->types, comm);
+#endif
+    return PMPI_Alltoallv(send->base, send->counts, send->displacements, *send->types, plan->to,
+                          receive->counts, receive->displacements, *receive->types, comm);
+}
+
 int VAS_Alltoallv_start(VAS_Plan plan)
 {
     struct vas_side send = side_of(plan, true), receive = side_of(plan, false);
     if (!plan->own || plan->native)
-        return PMPI_Alltoallv(plan->from, array(plan, 0), array(plan, 1), plan->types[0],
-                              plan->to, array(plan, 2), array(plan, 3), plan->types[1],
-                              plan->native ? plan->own->transport.comm : plan->comm);
+        return start_native(plan, &send, &receive);
     int error = vas_communicator_run(plan->own, plan->state, &plan->settings,
                                      plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
                                      MPI_COMM_NULL);

@@ -6,7 +6,7 @@
 
 struct vas_plan;
 
-/* Makes a plan of sides with int counts, whose starts are exchanges on `own`; collective over
+/* Makes a plan of two sides, whose starts are exchanges on `own`; collective over
  * `own`, which all ranks have. VAS_Alltoallv_start and VAS_Alltoallv_free take the plan. `made`
  * is NULL on all ranks where `ready` is false on one, or one has no memory. Returns 0 or an
  * error of MPI. */

@@ -12,6 +12,11 @@ struct vas_transport {
     MPI_Request *requests; /* by ticket */
     int *idle;             /* tickets that are free: a stack */
     int room, idle_count;
+#ifdef VAS_A2AV_SIMULATED
+    double block_seconds, byte_seconds; /* what copies cost */
+    double waited;                      /* for the window, since something was copied */
+#endif
+    bool naps;   /* between looks at a message: other ranks need the core */
     bool yields; /* the core, while it waits: its thread may share that with the caller's */
 };
 

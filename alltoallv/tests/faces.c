@@ -121,15 +121,43 @@ static void check_threads(void)
     }
 }
 
+/* Makes a plan of so many ranks, which gets as many elements of each as it sends; with `wide` by
+ * the form with large counts, where the MPI has those. */
+static VAS_Plan plan_of(MPI_Comm comm, int ranks, bool wide, MPI_Datatype type, const int *counts,
+                        const int *at, const int *out, int *in)
+{
+    VAS_Plan plan;
+    int error = MPI_SUCCESS;
+#if MPI_VERSION >= 4
+    MPI_Count *large = calloc((size_t)ranks, sizeof *large);
+    MPI_Aint *far = calloc((size_t)ranks, sizeof *far);
+    for (int i = 0; i < ranks; i++) {
+        large[i] = counts[i];
+        far[i] = at[i];
+    }
+    if (wide)
+        error = VAS_Alltoallv_init_c(out, large, far, type, in, large, far, type, comm,
+                                     MPI_INFO_NULL, &plan);
+    free(large), free(far);
+#else
+    (void)ranks;
+    wide = false;
+#endif
+    if (!wide)
+        error = VAS_Alltoallv_init(out, counts, at, type, in, counts, at, type, comm,
+                                   MPI_INFO_NULL, &plan);
+    CHECK(error == MPI_SUCCESS);
+    return plan;
+}
+
 /* A plan outlives its types, arrays and communicator; each start sends what the buffer has. So it
  * does where MPI's own function is called. */
-static void check_plans(MPI_Comm of, int ranks, bool served)
+static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
 {
     int rank, *memory = calloc(6 * (size_t)ranks, sizeof *memory);
     int *counts = memory, *at = memory + ranks, *out = memory + 2 * ranks, *in = out + 2 * ranks;
     MPI_Datatype pair;
     MPI_Comm comm;
-    VAS_Plan plan;
     MPI_Comm_dup(of, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Type_contiguous(2, MPI_INT, &pair);
@@ -138,8 +166,7 @@ static void check_plans(MPI_Comm of, int ranks, bool served)
         counts[i] = 1;
         at[i] = i;
     }
-    CHECK(VAS_Alltoallv_init(out, counts, at, pair, in, counts, at, pair, comm, MPI_INFO_NULL,
-                             &plan) == 0);
+    VAS_Plan plan = plan_of(comm, ranks, wide, pair, counts, at, out, in);
     CHECK(vas_registry_find(comm)->plans == served);
     memset(memory, 0xFF, 2 * (size_t)ranks * sizeof *memory);
     MPI_Type_free(&pair);
@@ -244,8 +271,10 @@ int main(int argc, char **argv)
     check_intercommunicator(rank, ranks);
     check_refused(ranks);
     check_equal_blocks(ranks);
-    check_plans(MPI_COMM_WORLD, ranks, true);
-    check_plans(MPI_COMM_SELF, 1, false); /* fewer ranks than VAS_A2AV_MIN_RANKS */
+    check_plans(MPI_COMM_WORLD, ranks, true, false);
+    check_plans(MPI_COMM_WORLD, ranks, true, true);
+    check_plans(MPI_COMM_SELF, 1, false, true);
+    check_plans(MPI_COMM_SELF, 1, false, false); /* fewer ranks than VAS_A2AV_MIN_RANKS */
     if (provided == MPI_THREAD_MULTIPLE)
         check_threads();
     check_error_handler(ranks);

@@ -50,7 +50,32 @@ static int value_of(int plan, int start, int from, int to, int i)
     return ((plan * 100 + start) * 100 + from) * 100 + to + i * 1000003;
 }
 
-static void open_plan(struct library *library, int plan, bool in_place)
+/* Makes a request by the form with large counts. */
+static int init_wide(struct library *library, int plan, bool in_place, const int *arrays)
+{
+#if MPI_VERSION >= 4
+    int n = library->ranks;
+    MPI_Count *counts = calloc(2 * (size_t)n, sizeof *counts);
+    MPI_Aint *at = calloc((size_t)n, sizeof *at);
+    for (int i = 0; i < n; i++) {
+        counts[i] = arrays[i];
+        counts[n + i] = arrays[2 * n + i];
+        at[i] = arrays[n + i];
+    }
+    int error = MPI_Alltoallv_init_c(in_place ? MPI_IN_PLACE : library->out[plan], counts, at,
+                                     MPI_INT, library->in[plan], counts + n, at, MPI_INT,
+                                     library->comm, MPI_INFO_NULL, &library->plan[plan]);
+    free(counts), free(at);
+    return error;
+#else
+    return MPI_Alltoallv_init(in_place ? MPI_IN_PLACE : library->out[plan], arrays,
+                              arrays + library->ranks, MPI_INT, library->in[plan],
+                              arrays + 2 * library->ranks, arrays + 3 * library->ranks, MPI_INT,
+                              library->comm, MPI_INFO_NULL, &library->plan[plan]);
+#endif
+}
+
+static void open_plan(struct library *library, int plan, bool in_place, bool wide)
 {
     int n = library->ranks, *arrays = calloc(4 * (size_t)n, sizeof *arrays);
     for (int i = 0; i < n; i++) {
@@ -61,9 +86,12 @@ static void open_plan(struct library *library, int plan, bool in_place)
     library->out[plan] = calloc((size_t)(n * MOST), sizeof(int));
     library->in[plan] = calloc((size_t)(n * MOST), sizeof(int));
     int before = vas_persistent_requests();
-    CHECK(MPI_Alltoallv_init(in_place ? MPI_IN_PLACE : library->out[plan], arrays, arrays + n,
-                             MPI_INT, library->in[plan], arrays + 2 * n, arrays + 3 * n, MPI_INT,
-                             library->comm, MPI_INFO_NULL, &library->plan[plan]) == 0);
+    int error = wide ? init_wide(library, plan, in_place, arrays)
+                     : MPI_Alltoallv_init(in_place ? MPI_IN_PLACE : library->out[plan], arrays,
+                                          arrays + n, MPI_INT, library->in[plan], arrays + 2 * n,
+                                          arrays + 3 * n, MPI_INT, library->comm, MPI_INFO_NULL,
+                                          &library->plan[plan]);
+    CHECK(error == 0);
     CHECK(vas_persistent_requests() == before + served);
     free(arrays);
 }
@@ -74,7 +102,7 @@ static void open_library(struct library *library)
     MPI_Comm_rank(library->comm, &library->rank);
     MPI_Comm_size(library->comm, &library->ranks);
     for (int plan = 0; plan < PLANS; plan++)
-        open_plan(library, plan, false);
+        open_plan(library, plan, false, plan == 1);
 }
 
 static void fill(const struct library *library, int plan, int start)
@@ -163,13 +191,13 @@ static void check_progress(void)
 }
 
 /* Equal counts on all ranks, as MPI_IN_PLACE needs them. */
-static void check_in_place(void)
+static void check_in_place(bool wide)
 {
     struct library library = {.comm = MPI_COMM_WORLD};
     MPI_Comm_rank(library.comm, &library.rank);
     MPI_Comm_size(library.comm, &library.ranks);
     enum { PLAN = 2 };
-    open_plan(&library, PLAN, true);
+    open_plan(&library, PLAN, true, wide);
     for (int start = 0; start < 3; start++) {
         for (int to = 0; to < library.ranks; to++)
             for (int i = 0; i < PLAN; i++)
@@ -277,7 +305,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     check_two_libraries();
     check_progress();
-    check_in_place();
+    check_in_place(false);
+    check_in_place(true);
     check_other_requests();
     check_intercommunicator();
     CHECK(vas_persistent_requests() == 0);

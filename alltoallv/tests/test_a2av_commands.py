@@ -66,8 +66,8 @@ def test_each_platform_runs_leaders_on_nodes_of_several_ranks(
     words += ["--algorithm", "sloav2x", "--algorithm", "sloav", "--algorithm", "sloavx"]
     assert run_command(words) == 0
     costs = {cost["algorithm"]: cost for cost in json.loads(capsys.readouterr().out)["costs"]}
-    # Rank 0 leads: two rounds among four nodes, and a message to each other rank of its own.
-    assert costs["sloav2x"]["messages"] == 2 + 7
+    # Rank 0 leads: two rounds among four nodes; its node's ranks read what it writes.
+    assert costs["sloav2x"]["messages"] == 2
     assert costs["sloav"]["messages"] == 10
 
 
@@ -76,11 +76,32 @@ def test_each_platform_runs_leaders_on_nodes_of_several_ranks(
 def test_the_choice_is_not_slower_than_mpis_own(capsys: pytest.CaptureFixture[str]) -> None:
     if not is_installed(SIMULATED):
         pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
-    for size in ("8", "512", "64K"):
-        words = ["a2av", "bench", "--ranks", "32", "--size", size, "--json", "--calls", "8"]
-        assert run_command([*words, "--algorithm", "mpi", "--algorithm", "auto"]) == 0
-        own, chosen = json.loads(capsys.readouterr().out)["costs"]
-        assert chosen["seconds"] <= 1.05 * own["seconds"], size
+    words = ["a2av", "grid", "--ranks", "9", "--ranks", "32", "--json"]
+    words += ["--size", "8", "--size", "512", "--size", "64K"]
+    assert run_command(words) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert len(points) == 2 * 3 * 4
+    assert {"mpi", "sloav2"} <= {point["used"] for point in points}
+    assert [point for point in points if point["ratio"] > 1.05] == []
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_jaguars_figures_give_what_the_dissertation_has(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Within 15 points of its mean of 51.4 % for SLOAV, and worse with larger blocks."""
+    if not is_installed(SIMULATED):
+        pytest.skip(f"SimGrid is not installed: apt-get install {SIMULATED.package}")
+    gains = []
+    for size in ("1", "8", "64"):
+        words = ["a2av", "bench", "--ranks", "128", "--size", size, "--calls", "1", "--json"]
+        words += ["--platform", "jaguar", "--algorithm", "linear", "--algorithm", "sloav"]
+        assert run_command(words) == 0
+        linear, sloav = json.loads(capsys.readouterr().out)["costs"]
+        gains.append(1 - sloav["seconds"] / linear["seconds"])
+    assert abs(sum(gains) / len(gains) - 0.514) < 0.15
+    assert gains[0] - gains[1] < 0.02 < gains[1] - gains[2]
 
 
 @pytest.mark.slow

@@ -96,8 +96,8 @@ def bench(
     """Simulate calls of each algorithm; print times.
 
     The library's own code runs on SimGrid's MPI. Times are simulated: messages cost latency,
-    bandwidth and an overhead at each end; copies cost nothing. Ranks of a node exchange
-    messages too, as SimGrid has no shared windows. No machine was measured for these figures.
+    bandwidth and an overhead at each end, and each copied block what the platform says. Ranks of a
+    node share memory in sloavx and sloav2x. No machine's network was measured for these figures.
     Messages and bytes are those that rank 0 sends in a call, and the memory that it holds.
 
     \b

@@ -18,6 +18,10 @@ _LATER = {
     "explain": Later(
         "vas_a2av.explain_command:explain", "Predict the cost of each algorithm, by a model."
     ),
+    "grid": Later(
+        "vas_a2av.grid_command:grid",
+        "Compare the library's choice with MPI's own function, simulated.",
+    ),
     "sort": Later(
         "vas_a2av.sort_command:sort", "Simulate a bucket sort like NAS IS with each algorithm."
     ),

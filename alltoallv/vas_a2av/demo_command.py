@@ -21,7 +21,7 @@ from vas_core.table import print_table
 _RANKS_OF_NODE = 4
 _FEW_CALLS, _MANY_CALLS = 20, 220
 _TIMEOUT_SECONDS = 300.0
-_ALGORITHMS = ("linear", "sloav", "sloav2", "sloavx", "sloav2x")
+_ALGORITHMS = ("linear", "mpi", "sloav", "sloav2", "sloavx", "sloav2x")
 
 
 @dataclass(frozen=True)

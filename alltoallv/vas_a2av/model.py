@@ -3,8 +3,9 @@
     seconds = messages x 2 o + waits x L + sent bytes x G x sharers + copied bytes x C + strings x H
 
 `waits` counts the latencies that follow one another: messages that are under way at once have one
-between them. `sharers` are the ranks that send through one node's link at the same time. A string
-is what a rank hands another one of its node, in SLOAV2x. The library chooses by the same model,
+between them. `sharers` are the messages that share a link at the same time: those of a node's
+ranks, and in rounds those of other nodes, as all ranks send over the same distance. A string is
+what a rank hands another one of its node, in SLOAV2x. The library chooses by the same model,
 core/choose.c.
 """
 
@@ -19,6 +20,7 @@ _LENGTH_BYTES = 4
 _SIZE_BYTES = 8
 _DIRECT_BYTES = 1024  # the library's VAS_A2AV_DIRECT
 WORTH = 0.8  # core/choose.h's A2AV_WORTH
+_SHARED = 4  # core/choose.h's A2AV_SHARED
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class PredictedCall:
     def nodes(self) -> int:
         """The number of nodes; the last one may have fewer ranks."""
         return -(-self.ranks // self.node_ranks)
+
+    @property
+    def shared(self) -> int:
+        """The number of messages of a round that share a link between nodes."""
+        return _SHARED if self.nodes > 2 else 1
 
 
 @dataclass(frozen=True)
@@ -128,14 +135,16 @@ def _sloav_among(ranks: int, mean_bytes: float) -> tuple[int, float]:
 
 def _sloav(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
     messages, sent = _sloav_among(call.ranks, call.mean_bytes)
-    return Prediction(name, 2, leaders, messages, messages, sent, call.node_ranks, 2 * sent)
+    sharers = call.node_ranks * call.shared
+    return Prediction(name, 2, leaders, messages, messages, sent, sharers, 2 * sent)
 
 
 def _tuna(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
     blocks = [count for position in positions(call.ranks, radix) for count in position.blocks]
     messages = 2 * len(blocks) + math.ceil(math.log2(call.ranks))
     sent = sum(blocks) * (call.mean_bytes + _LENGTH_BYTES)
-    return Prediction(name, radix, leaders, messages, messages, sent, call.node_ranks, 2 * sent)
+    sharers = call.node_ranks * call.shared
+    return Prediction(name, radix, leaders, messages, messages, sent, sharers, 2 * sent)
 
 
 def _two_phase(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
@@ -152,9 +161,8 @@ def _sloav2(name: str, radix: int, call: PredictedCall, leaders: int) -> Predict
             name, radix, leaders, messages + len(blocks), len(every), sent, call.node_ranks
         )
     sent = len(blocks) + sum(blocks) * call.mean_bytes
-    return Prediction(
-        name, radix, leaders, len(blocks), len(every), sent, call.node_ranks, 2 * sent
-    )
+    sharers = call.node_ranks * call.shared
+    return Prediction(name, radix, leaders, len(blocks), len(every), sent, sharers, 2 * sent)
 
 
 def _sloavx(name: str, _radix: int, call: PredictedCall, leaders: int) -> Prediction:
@@ -163,7 +171,8 @@ def _sloavx(name: str, _radix: int, call: PredictedCall, leaders: int) -> Predic
     messages, sent = _sloav_among(call.nodes, block)
     part = call.ranks * call.node_ranks * (call.mean_bytes + 1)
     strings = 4 * math.ceil(math.log2(call.node_ranks))
-    return Prediction(name, 2, leaders, messages, messages, sent, 1, 2 * sent + 4 * part, strings)
+    copied = 2 * sent + 4 * part
+    return Prediction(name, 2, leaders, messages, messages, sent, call.shared, copied, strings)
 
 
 def _sloav2x(name: str, radix: int, call: PredictedCall, leaders: int) -> Prediction:
@@ -177,7 +186,8 @@ def _sloav2x(name: str, radix: int, call: PredictedCall, leaders: int) -> Predic
     copied = 2 * sent + 4 * part
     strings = 2 * (call.node_ranks + leaders)
     messages = len(blocks) + direct
-    return Prediction(name, radix, leaders, messages, len(every), sent, leaders, copied, strings)
+    sharers = leaders * call.shared
+    return Prediction(name, radix, leaders, messages, len(every), sent, sharers, copied, strings)
 
 
 _MODELS = {

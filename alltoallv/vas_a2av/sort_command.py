@@ -15,6 +15,7 @@ from vas_core.errors import FoundDifferent
 from vas_core.table import print_table
 
 _USUAL = ("mpi", "linear", "sloav", "sloav2", "auto")
+_LEADERS = "2"  # of a node, in sloav2x
 _CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
 
 
@@ -55,6 +56,13 @@ _CLASSES = {"S": ("16", "11"), "W": ("20", "16")}
     show_default=True,
     help="Radix of sloav2, sloav2x and tuna.",
 )
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of rounds that are timed.",
+)
 @json_option
 def sort(
     size: str,
@@ -63,11 +71,12 @@ def sort(
     platform: str,
     algorithms: tuple[str, ...],
     radix: int,
+    rounds: int,
     as_json: bool,
 ) -> None:
     """Simulate a bucket sort like NAS IS with each algorithm.
 
-    Ten rounds: count keys by bucket, exchange counts by MPI_Alltoall and keys by MPI_Alltoallv,
+    In each round: count keys by bucket, exchange counts by MPI_Alltoall and keys by MPI_Alltoallv,
     rank them. Computing costs 2 ns a key and pass, an assumed rate. Exits with 3 when a key is at
     the wrong rank.
 
@@ -80,7 +89,11 @@ def sort(
     require(SIMULATED)
     found = [
         run_simulated(
-            "bucket_sort", [name, str(radix), *_CLASSES[size]], ranks, node_ranks, platform
+            "bucket_sort",
+            [name, str(radix), *_CLASSES[size], _LEADERS, str(rounds)],
+            ranks,
+            node_ranks,
+            platform,
         )
         for name in algorithms
     ]
