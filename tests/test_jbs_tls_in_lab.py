@@ -140,7 +140,7 @@ def test_without_certificates_rows_are_seen_and_a_job_that_demands_tls_fails() -
     """So the program above sees what is there to be seen."""
     with lab_with("jbs-clear", {}) as lab:
         found = seen_in_a_sort(lab, "clear", {})
-        assert found.with_rows > 100
+        assert found.with_rows > found.all // 10
         with pytest.raises(VasError) as failed:
             seen_in_a_sort(lab, "refused", _DEMANDED)
         assert "TLS" in str(failed.value) + (failed.value.hint or "")
