@@ -12,7 +12,7 @@ import pytest
 
 from vas_core.polling import poll
 from vas_core.repository import REPOSITORY
-from vas_tests.rdma.machine import PACKET, Machine, missing, running
+from vas_tests.rdma.machine import PACKET, RdmaMachine, missing, running
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,7 +31,7 @@ UNREACHABLE = "refused: 5 "
 
 
 @pytest.fixture(scope="module")
-def machine() -> Iterator[Machine]:
+def machine() -> Iterator[RdmaMachine]:
     """The machine, with one daemon that asks by RDMA alone and one that serves."""
     if lacking := missing():
         pytest.skip(f"no RDMA device without {'; '.join(lacking)}")
@@ -42,13 +42,13 @@ def machine() -> Iterator[Machine]:
 
 
 @pytest.fixture(scope="module")
-def sums(machine: Machine) -> list[str]:
+def sums(machine: RdmaMachine) -> list[str]:
     """The SHA-256 of each segment that the serving node has."""
     return machine.write(SERVES, *SIZES)
 
 
 @pytest.fixture(autouse=True)
-def explained(machine: Machine, request: pytest.FixtureRequest) -> Iterator[None]:
+def explained(machine: RdmaMachine, request: pytest.FixtureRequest) -> Iterator[None]:
     """Says what the device and the daemons had when a test failed."""
     failed = request.session.testsfailed
     yield
@@ -58,13 +58,13 @@ def explained(machine: Machine, request: pytest.FixtureRequest) -> Iterator[None
         print(machine.node.run("sh", "-c", "dmesg | tail -20"))
 
 
-def test_segments_of_every_size_arrive(machine: Machine, sums: list[str]) -> None:
+def test_segments_of_every_size_arrive(machine: RdmaMachine, sums: list[str]) -> None:
     for partition, right in enumerate(sums):
         assert machine.fetch(ASKS, partition, machine.address(SERVES)) == [right], SIZES[partition]
     assert machine.queue_pairs(ASKS) == 1  # one kept connection for all of them
 
 
-def test_the_bytes_left_by_verbs(machine: Machine, sums: list[str]) -> None:
+def test_the_bytes_left_by_verbs(machine: RdmaMachine, sums: list[str]) -> None:
     before = machine.counters()
     fetched = machine.fetch(ASKS, LARGEST, machine.address(SERVES))
     grown = {name: count - before[name] for name, count in machine.counters().items()}
@@ -77,7 +77,9 @@ def test_the_bytes_left_by_verbs(machine: Machine, sums: list[str]) -> None:
     assert machine.tcp_connections() == 0
 
 
-def test_a_node_that_is_killed_is_lost_and_comes_back(machine: Machine, sums: list[str]) -> None:
+def test_a_node_that_is_killed_is_lost_and_comes_back(
+    machine: RdmaMachine, sums: list[str]
+) -> None:
     before = machine.counters()["rcvd_pkts"]
     machine.start_fetch(ASKS, LARGEST, machine.address(SERVES))
     poll(
@@ -95,7 +97,9 @@ def test_a_node_that_is_killed_is_lost_and_comes_back(machine: Machine, sums: li
     assert machine.tcp_connections() == 0
 
 
-def test_more_nodes_than_connections_are_asked_in_turn(machine: Machine, sums: list[str]) -> None:
+def test_more_nodes_than_connections_are_asked_in_turn(
+    machine: RdmaMachine, sums: list[str]
+) -> None:
     right = {machine.address(SERVES): sums[2]}
     for number in OTHERS:
         host = machine.serve(number, "--rdma", "on")
@@ -112,7 +116,7 @@ def test_more_nodes_than_connections_are_asked_in_turn(machine: Machine, sums: l
     assert machine.tcp_connections() == 0
 
 
-def test_a_node_without_rdma_is_reached_by_tcp(machine: Machine, sums: list[str]) -> None:
+def test_a_node_without_rdma_is_reached_by_tcp(machine: RdmaMachine, sums: list[str]) -> None:
     machine.serve(AUTO, "--rdma", "auto")
     host = machine.serve(PLAIN, "--rdma", "off")
     right = machine.write(PLAIN, *SIZES[:4])[3]

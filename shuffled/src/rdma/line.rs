@@ -9,14 +9,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vas_verbs::{Buffer, Completion, Endpoint, Woken, BUFFER};
+use vas_verbs::{RegisteredBuffer, Completion, QueuePair, Woken, BUFFER};
 
 /// How long an end that is dropped waits for its last messages to arrive.
 const LAST: Duration = Duration::from_secs(1);
 
 /// One end of an RDMA connection, as a stream of bytes. One thread may read while another writes.
 pub struct RdmaLine {
-    pub endpoint: Endpoint,
+    pub endpoint: QueuePair,
     inbox: Mutex<Inbox>,
     changed: Condvar,
     limits: Mutex<Limits>,
@@ -32,14 +32,14 @@ struct Inbox {
     flow: Flow,
     arrived: VecDeque<Arrived>,
     /// The buffers to send from that are not under way.
-    spare: Vec<Buffer>,
+    spare: Vec<RegisteredBuffer>,
     ended: Option<Ended>,
     /// True while a thread waits at the endpoint, on behalf of all.
     is_watched: bool,
 }
 
 struct Arrived {
-    buffer: Buffer,
+    buffer: RegisteredBuffer,
     at: usize,
     length: usize,
 }
@@ -52,7 +52,7 @@ enum Ended {
 
 impl RdmaLine {
     /// Returns the stream of a new connection. Returns an error if the device takes no buffer.
-    pub fn new(endpoint: Endpoint) -> io::Result<Arc<RdmaLine>> {
+    pub fn new(endpoint: QueuePair) -> io::Result<Arc<RdmaLine>> {
         let spare = std::iter::from_fn(|| endpoint.buffer()).take(SENDS).collect();
         let inbox = Inbox { flow: Flow::default(), arrived: VecDeque::new(), spare, ended: None, is_watched: false };
         let line = RdmaLine { endpoint, inbox: Mutex::new(inbox), changed: Condvar::new(), limits: Mutex::default() };
@@ -60,7 +60,7 @@ impl RdmaLine {
     }
 
     /// Gives the device all buffers that receive. To be called before the other end may send.
-    pub fn prepare(endpoint: &Endpoint) -> io::Result<()> {
+    pub fn prepare(endpoint: &QueuePair) -> io::Result<()> {
         let mut left = vas_verbs::BUFFERS - SENDS;
         while left > 0 {
             let buffer = endpoint.buffer().ok_or(io::ErrorKind::OutOfMemory)?;

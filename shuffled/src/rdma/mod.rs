@@ -11,9 +11,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vas_verbs::{Fabric, Listener, Request, LIBIBVERBS, LIBRDMACM};
+use vas_verbs::{Fabric, VerbsListener, ConnectionRequest, LIBIBVERBS, LIBRDMACM};
 
-/// What both ends of a connection show at its beginning: the sizes of buffers and credits go with this name.
+/// The text that both ends of a connection show at its beginning. The sizes of buffers and credits go with it.
 const GREETING: &[u8] = b"VASRDMA1";
 /// Most connections in each direction that have registered memory: 512 KiB for each.
 const MOST: usize = 256;
@@ -29,7 +29,7 @@ const MOST_KNOWN: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RdmaUse {
     Off,
-    /// Where both ends have it; else TCP.
+    /// RDMA where both ends have it; else TCP.
     Auto,
     /// Other nodes are asked by RDMA alone.
     On,
@@ -45,7 +45,7 @@ pub struct Rdma {
 }
 
 /// A listener for RDMA connections of other nodes.
-pub struct RdmaListener(Listener);
+pub struct RdmaListener(VerbsListener);
 
 /// Returns the RDMA part of a daemon; None if it uses TCP alone, with a line that says why, unless RDMA is off.
 /// `is_sealed` tells that the daemon's connections must be encrypted. Returns an error, which is that line, if RDMA is
@@ -83,7 +83,7 @@ impl Rdma {
 
     /// Listens at an address. Returns an error if no RDMA device has it.
     pub fn listen(&self, address: SocketAddr) -> io::Result<RdmaListener> {
-        Listener::bind(&self.answering, address, BACKLOG).map(RdmaListener)
+        VerbsListener::bind(&self.answering, address, BACKLOG).map(RdmaListener)
     }
 
     /// Returns whether a node is to be asked by RDMA: always, or unless it was not reached so of late.
@@ -113,14 +113,14 @@ impl Rdma {
 
 impl RdmaListener {
     /// Waits for the next connection. Returns an error if the device is gone, or descriptors or memory are short.
-    pub fn next(&self) -> io::Result<Request> {
+    pub fn next(&self) -> io::Result<ConnectionRequest> {
         self.0.next()
     }
 }
 
 /// Accepts a connection; its end has still to be established. Returns an error if it is none of this protocol, or there
 /// is no registered memory left.
-pub fn accept(request: Request) -> io::Result<Arc<RdmaLine>> {
+pub fn accept(request: ConnectionRequest) -> io::Result<Arc<RdmaLine>> {
     RdmaLine::new(request.accept(GREETING, RdmaLine::prepare)?)
 }
 

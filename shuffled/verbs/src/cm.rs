@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const RETRIES: u8 = 7;
 
 /// An event of rdma_cm that has been confirmed.
-pub struct Event {
+pub struct CmNews {
     pub kind: u32,
     status: c_int,
     greeting: Vec<u8>,
@@ -126,7 +126,7 @@ impl Identity {
     }
 
     /// Waits for an event of a kind. Returns an error for any other, or after the instant `end`.
-    pub fn expect(&self, kind: u32, end: Instant) -> io::Result<Event> {
+    pub fn expect(&self, kind: u32, end: Instant) -> io::Result<CmNews> {
         loop {
             if let Some(event) = self.next_event()? {
                 return if event.kind == kind { Ok(event) } else { Err(event.error()) };
@@ -139,7 +139,7 @@ impl Identity {
     }
 
     /// Returns the next event, and None if there is none now.
-    pub fn next_event(&self) -> io::Result<Option<Event>> {
+    pub fn next_event(&self) -> io::Result<Option<CmNews>> {
         let mut raw: *mut CmEvent = null_mut();
         // SAFETY: the channel is open, and does not block.
         match checked(unsafe { (self.library.rdma_get_cm_event)(self.channel, &mut raw) }) {
@@ -153,7 +153,7 @@ impl Identity {
         // SAFETY: of these kinds of events the library gives so many bytes of the other end's greeting.
         let shown = has_greeting.then(|| unsafe { std::slice::from_raw_parts(start, length) }.to_vec());
         let greeting = shown.unwrap_or_default();
-        let event = Event { kind: event.event, status: event.status, greeting, id: event.id };
+        let event = CmNews { kind: event.event, status: event.status, greeting, id: event.id };
         // SAFETY: nothing of the event is used after this.
         checked(unsafe { (self.library.rdma_ack_cm_event)(raw) })?;
         Ok(Some(event))
@@ -183,7 +183,7 @@ impl Drop for Identity {
     }
 }
 
-impl Event {
+impl CmNews {
     /// Returns the error that an event tells.
     pub fn error(&self) -> io::Error {
         match (self.kind, self.status) {

@@ -2,7 +2,7 @@
 
 use crate::cm::{unblock, wait_for, Identity};
 use crate::library::{checked, made};
-use crate::pool::{Buffer, Pool, BUFFER, BUFFERS};
+use crate::pool::{RegisteredBuffer, Pool, BUFFER, BUFFERS};
 use crate::sys::{
     CompChannel, Context, Cq, Qp, QpInitAttr, RecvWr, SendWr, Sge, Wc, ESTABLISHED, QPT_RC, SEND_SIGNALED,
     WC_RETRY_EXC_ERR, WC_SUCCESS, WC_WITH_IMM, WC_WR_FLUSH_ERR, WR_SEND_WITH_IMM,
@@ -23,14 +23,14 @@ const FLIGHTS: usize = 2 * BUFFERS;
 /// A send or a receive that has ended.
 pub enum Completion {
     /// The other end has the message. None of a message without bytes.
-    Sent(Option<Buffer>),
-    Received { buffer: Buffer, length: usize, immediate: Option<u32> },
+    Sent(Option<RegisteredBuffer>),
+    Received { buffer: RegisteredBuffer, length: usize, immediate: Option<u32> },
 }
 
-/// What a wait ended by.
+/// The reason why a wait ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// There may be completions.
+    /// A completion may be there.
     Completions,
     /// The other end, or `shut`, ended the connection.
     Ended,
@@ -38,34 +38,34 @@ pub enum Woken {
 }
 
 enum Flight {
-    Send(Option<Buffer>),
-    Receive(Buffer),
+    Send(Option<RegisteredBuffer>),
+    Receive(RegisteredBuffer),
 }
 
 /// One end of a connection. Any thread may call any method, but one at a time may `wait`.
-pub struct Endpoint {
+pub struct QueuePair {
     identity: Identity,
     cq: *mut Cq,
     completions: *mut CompChannel,
-    /// What the device has, by the number of the request.
+    /// The sends and receives that the device has, by number.
     flights: Mutex<Vec<Option<Flight>>>,
     /// The buffers that nobody has asked for yet.
-    fresh: Mutex<Vec<Buffer>>,
+    fresh: Mutex<Vec<RegisteredBuffer>>,
     bell: OwnedFd,
     is_shut: AtomicBool,
 }
 
 // SAFETY: verbs of libibverbs and librdmacm may be called by any thread at once, as their manuals say.
-unsafe impl Send for Endpoint {}
+unsafe impl Send for QueuePair {}
 // SAFETY: as above.
-unsafe impl Sync for Endpoint {}
+unsafe impl Sync for QueuePair {}
 
-impl Endpoint {
+impl QueuePair {
     /// Makes the queue pair of an identity that has a device, the pool's.
-    pub(crate) fn new(identity: Identity, pool: &Arc<Pool>) -> io::Result<Endpoint> {
+    pub(crate) fn new(identity: Identity, pool: &Arc<Pool>) -> io::Result<QueuePair> {
         let (library, context) = (identity.library, identity.context()?);
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let mut endpoint = Endpoint {
+        let mut endpoint = QueuePair {
             identity,
             cq: null_mut(),
             completions: null_mut(),
@@ -117,12 +117,12 @@ impl Endpoint {
     }
 
     /// Returns one of this connection's `BUFFERS` buffers; None when all have been asked for.
-    pub fn buffer(&self) -> Option<Buffer> {
+    pub fn buffer(&self) -> Option<RegisteredBuffer> {
         lock(&self.fresh).pop()
     }
 
     /// Gives the device a buffer for a message of the other end.
-    pub fn receive(&self, buffer: Buffer) -> io::Result<()> {
+    pub fn receive(&self, buffer: RegisteredBuffer) -> io::Result<()> {
         let mut piece = Sge { addr: buffer.as_ptr() as u64, length: BUFFER as u32, lkey: buffer.lkey };
         let wr_id = self.enter(Flight::Receive(buffer))?;
         let mut request = RecvWr { wr_id, next: null_mut(), sg_list: &mut piece, num_sge: 1 };
@@ -134,7 +134,7 @@ impl Endpoint {
     }
 
     /// Sends the first `length` bytes of a buffer with a number; without a buffer a number alone.
-    pub fn send(&self, buffer: Option<Buffer>, length: usize, immediate: u32) -> io::Result<()> {
+    pub fn send(&self, buffer: Option<RegisteredBuffer>, length: usize, immediate: u32) -> io::Result<()> {
         let mut piece = Sge { addr: 0, length: length.min(BUFFER) as u32, lkey: 0 };
         if let Some(buffer) = &buffer {
             (piece.addr, piece.lkey) = (buffer.as_ptr() as u64, buffer.lkey);
@@ -250,7 +250,7 @@ impl Endpoint {
     }
 }
 
-impl Drop for Endpoint {
+impl Drop for QueuePair {
     fn drop(&mut self) {
         self.shut();
         let library = self.identity.library;

@@ -11,9 +11,9 @@ mod library;
 mod pool;
 mod sys;
 
-pub use endpoint::{Completion, Endpoint, Woken};
+pub use endpoint::{Completion, QueuePair, Woken};
 pub use library::{LIBIBVERBS, LIBRDMACM};
-pub use pool::{Buffer, BUFFER, BUFFERS};
+pub use pool::{RegisteredBuffer, BUFFER, BUFFERS};
 
 use cm::Identity;
 use library::Library;
@@ -25,8 +25,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What is done with an end before the other may send.
-pub type Prepare = fn(&Endpoint) -> io::Result<()>;
+/// A function that makes an end ready before the other may send.
+pub type Prepare = fn(&QueuePair) -> io::Result<()>;
 
 /// The libraries, and the registered memory of each RDMA device of this machine.
 pub struct Fabric {
@@ -50,7 +50,7 @@ impl Fabric {
     /// instant `end`, or no RDMA device leads there.
     pub fn connect(
         &self, address: SocketAddr, greeting: &[u8], prepare: Prepare, end: Instant,
-    ) -> io::Result<Endpoint> {
+    ) -> io::Result<QueuePair> {
         let identity = Identity::new(self.library)?;
         identity.resolve(address, end)?;
         let endpoint = self.endpoint(identity)?;
@@ -59,7 +59,7 @@ impl Fabric {
         Ok(endpoint)
     }
 
-    fn endpoint(&self, identity: Identity) -> io::Result<Endpoint> {
+    fn endpoint(&self, identity: Identity) -> io::Result<QueuePair> {
         let context = identity.context()?;
         let pool = {
             let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,47 +72,47 @@ impl Fabric {
                 }
             }
         };
-        Endpoint::new(identity, &pool)
+        QueuePair::new(identity, &pool)
     }
 }
 
 /// A listener for RDMA connections.
-pub struct Listener {
+pub struct VerbsListener {
     fabric: Arc<Fabric>,
     identity: Identity,
 }
 
 /// A connection that another end asks for. If it is dropped, it is refused.
-pub struct Request {
+pub struct ConnectionRequest {
     fabric: Arc<Fabric>,
     identity: Identity,
     greeting: Vec<u8>,
 }
 
-impl Listener {
+impl VerbsListener {
     /// Listens at an address; `[::]` takes IPv4 too. Returns an error if the address is not an RDMA device's.
-    pub fn bind(fabric: &Arc<Fabric>, address: SocketAddr, backlog: i32) -> io::Result<Listener> {
+    pub fn bind(fabric: &Arc<Fabric>, address: SocketAddr, backlog: i32) -> io::Result<VerbsListener> {
         let identity = Identity::new(fabric.library)?;
         identity.listen(address, backlog)?;
-        Ok(Listener { fabric: Arc::clone(fabric), identity })
+        Ok(VerbsListener { fabric: Arc::clone(fabric), identity })
     }
 
     /// Waits for the next request. Returns an error if the device is gone, or descriptors or memory are short.
-    pub fn next(&self) -> io::Result<Request> {
+    pub fn next(&self) -> io::Result<ConnectionRequest> {
         let (identity, greeting) = self.identity.next_request()?;
-        Ok(Request { fabric: Arc::clone(&self.fabric), identity, greeting })
+        Ok(ConnectionRequest { fabric: Arc::clone(&self.fabric), identity, greeting })
     }
 }
 
-impl Request {
+impl ConnectionRequest {
     /// Returns the address of the end that asks.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.identity.peer_addr()
     }
 
-    /// Accepts, and does not wait until the other end knows; `Endpoint::establish` does. `prepare` is as for
+    /// Accepts, and does not wait until the other end knows; `QueuePair::establish` does. `prepare` is as for
     /// `connect`. Returns an error if the other end's greeting is another, or there is no registered memory left.
-    pub fn accept(self, greeting: &[u8], prepare: Prepare) -> io::Result<Endpoint> {
+    pub fn accept(self, greeting: &[u8], prepare: Prepare) -> io::Result<QueuePair> {
         if !self.greeting.starts_with(greeting) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "an end of another protocol"));
         }

@@ -41,7 +41,7 @@ struct Lease {
 }
 
 /// One buffer of registered memory, which nobody else has.
-pub struct Buffer {
+pub struct RegisteredBuffer {
     start: NonNull<u8>,
     pub(crate) lkey: u32,
     _lease: Arc<Lease>,
@@ -56,7 +56,7 @@ unsafe impl Send for Chunk {}
 // SAFETY: through a shared chunk nothing is read or written.
 unsafe impl Sync for Chunk {}
 // SAFETY: a buffer owns its part of the memory, and keeps it alive by the lease.
-unsafe impl Send for Buffer {}
+unsafe impl Send for RegisteredBuffer {}
 
 impl Pool {
     /// Returns the pool of a device, for at most `most` connections at once.
@@ -68,7 +68,7 @@ impl Pool {
 
     /// Returns the `BUFFERS` buffers of a new connection. Returns an error if too many connections have theirs, or
     /// no more memory may be locked.
-    pub fn lend(self: &Arc<Self>) -> io::Result<Vec<Buffer>> {
+    pub fn lend(self: &Arc<Self>) -> io::Result<Vec<RegisteredBuffer>> {
         let chunk = {
             let mut state = self.state();
             match state.free.pop() {
@@ -85,7 +85,7 @@ impl Pool {
         };
         let (start, lkey) = (chunk.start, chunk.lkey);
         let lease = Arc::new(Lease { pool: Arc::clone(self), chunk: Some(chunk) });
-        let buffer = |index: usize| Buffer {
+        let buffer = |index: usize| RegisteredBuffer {
             // SAFETY: `index` is below `BUFFERS`, so that the buffer lies within the chunk.
             start: unsafe { start.add(index * BUFFER) },
             lkey,
@@ -126,7 +126,7 @@ impl Drop for Lease {
     }
 }
 
-impl Deref for Buffer {
+impl Deref for RegisteredBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -135,7 +135,7 @@ impl Deref for Buffer {
     }
 }
 
-impl DerefMut for Buffer {
+impl DerefMut for RegisteredBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed by nobody else.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), BUFFER) }

@@ -53,7 +53,7 @@ def missing() -> list[str]:
 
 
 @dataclass(frozen=True)
-class Machine:
+class RdmaMachine:
     """The machine with an RDMA device, after its boot."""
 
     node: Node
@@ -155,7 +155,7 @@ class Machine:
 
 
 @contextmanager
-def running(directory: Path, nodes: int) -> Iterator[Machine]:
+def running(directory: Path, nodes: int) -> Iterator[RdmaMachine]:
     """Boots the machine, with an address of the RDMA device for each node; ends it.
 
     `directory` gets its console. Raises VasError if it does not come, or the device does not.
@@ -171,7 +171,7 @@ def running(directory: Path, nodes: int) -> Iterator[Machine]:
         node = Node("rdma", near)
         node.wait(BOOT_SECONDS, lambda: process.poll() is None)
         _bring_up(node, nodes)
-        yield Machine(node)
+        yield RdmaMachine(node)
 
 
 def _bring_up(node: Node, nodes: int) -> None:
@@ -182,7 +182,7 @@ def _bring_up(node: Node, nodes: int) -> None:
     for name in (NETDEV, "far0"):
         node.run("ip", "link", "set", name, "up")
     for number in range(1, nodes + 1):
-        node.run("ip", "addr", "add", f"{Machine.address(number)}/24", "dev", NETDEV)
+        node.run("ip", "addr", "add", f"{RdmaMachine.address(number)}/24", "dev", NETDEV)
     node.run("rdma", "link", "add", DEVICE, "type", "rxe", "netdev", NETDEV)
     poll(
         lambda: node.run("rdma", "link", "show"),

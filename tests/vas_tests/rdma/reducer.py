@@ -45,7 +45,7 @@ def write(directory: str, sizes: Sequence[int]) -> list[str]:
     return sums
 
 
-class Refused(Exception):
+class DaemonRefused(Exception):
     """The daemon refused, by this number and text."""
 
 
@@ -62,7 +62,7 @@ class Reducer:
         self._ask(1, JOB + proof, _AUTHENTICATED)
 
     def fetch(self, host: str, partition: int) -> str:
-        """Fetches a segment of map 0 from a host; returns its SHA-256. Raises Refused."""
+        """Fetches a segment of map 0 from a host; returns its SHA-256. Raises DaemonRefused."""
         name = bytes([len(host)]) + host.encode()
         about = JOB + struct.pack(">III", 0, 0, partition)
         # Bytes to hold: none; and no checksum of IFile's is there.
@@ -82,7 +82,7 @@ class Reducer:
             length, answered, _, _ = struct.unpack(">IBBQ", self._receive(14))
             answer = self._receive(length)
         if answered == _REFUSED:
-            raise Refused(f"{answer[0]} {answer[1:].decode()}")
+            raise DaemonRefused(f"{answer[0]} {answer[1:].decode()}")
         assert answered == wanted, answered
         return answer
 
@@ -91,7 +91,7 @@ class Reducer:
         while len(received) < count:
             part = self._stream.recv(count - len(received))
             if not part:
-                raise Refused("the daemon closed the connection")
+                raise DaemonRefused("the daemon closed the connection")
             received += part
         return bytes(received)
 
@@ -106,7 +106,7 @@ def main(words: Sequence[str]) -> None:
             for host in hosts:
                 try:
                     print(reducer.fetch(host, int(partition)), flush=True)
-                except Refused as refused:
+                except DaemonRefused as refused:
                     print(f"refused: {refused}", flush=True)
         case _:
             sys.exit(__doc__)
