@@ -17,11 +17,13 @@ DOCUMENTATION = [
     ip_network(net)
     for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
 ]
-# The project's own (a lab's, in namespaces; Vagrant's; VAS's bridge); this machine's, a link's.
+# The project's own (a lab's, in namespaces; RDMA's, in a machine; Vagrant's; VAS's bridge); this
+# machine's, a link's.
 OURS = [
     ip_network(net)
     for net in (
-        *("10.77.0.0/16", "10.213.0.0/24", "169.254.213.0/24", "127.0.0.0/8", "0.0.0.0/32"),
+        *("10.77.0.0/16", "10.78.0.0/24", "10.213.0.0/24", "169.254.213.0/24"),
+        *("127.0.0.0/8", "0.0.0.0/32"),
         *("fe80::/10", "ff02::/16", "::/127"),
     )
 ]

@@ -104,7 +104,7 @@ def test_O7_a_reader_of_a_users_file_has_a_limit(
     first, *others = said.err.splitlines()
     assert first.startswith("vas: "), said.err
     # A document's other problems have a line each.
-    assert all(line.startswith(f"{file}: ") for line in others), said.err
+    assert all(line.startswith(f"vas: {file}: ") for line in others), said.err
 
 
 @pytest.mark.timeout(30)

@@ -77,7 +77,7 @@ def test_a_snapshot_of_what_no_machine_is(
     ("words", "said"),
     [
         (["--vcpus", "4", "--memory", "0"], "'0' is less than 1 MiB"),
-        (["--vcpus", "1025"], "not in the range 1<=x<=1024"),
+        (["--vcpus", "1025"], "is not between 1 and 1024"),
         (["--vcpus", "4", "--oss-share", "nan"], "nan is not a number"),
         (["--vcpus", "4", "--cluster", "c.yaml"], "leave --vcpus out"),
         (["--budget", "nan"], "nan is not a number"),

@@ -149,7 +149,7 @@ static double seconds_of(struct job *job, int calls, double *cpu)
     return slowest;
 }
 
-/* What did the timed calls: one of the library's algorithms, or MPI's own function. */
+/* The algorithm that did the timed calls: one of the library's, or MPI's own function. */
 struct used {
     const char *name;
     int radix, leaders;

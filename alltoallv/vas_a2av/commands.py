@@ -20,7 +20,7 @@ _LATER = {
     ),
     "grid": Later(
         "vas_a2av.grid_command:grid",
-        "Compare the library's choice with MPI's own function, simulated.",
+        "Compare the library's choice with MPI's own, simulated.",
     ),
     "sort": Later(
         "vas_a2av.sort_command:sort", "Simulate a bucket sort like NAS IS with each algorithm."

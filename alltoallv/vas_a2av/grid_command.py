@@ -18,7 +18,7 @@ _DISTRIBUTIONS = tuple(name for name in DISTRIBUTIONS if name != "equal")
 
 
 @dataclass(frozen=True)
-class Point:
+class GridPoint:
     """A call by the library's choice, against MPI's own: `ratio` of their simulated seconds.
 
     `used`: what the library chose. Where that is MPI's own function, the ratio has the one call of
@@ -80,7 +80,7 @@ def grid(
     platform: str,
     as_json: bool,
 ) -> None:
-    """Compare the library's choice with MPI's own function, simulated.
+    """Compare the library's choice with MPI's own, simulated.
 
     Each number of ranks, size and distribution is a point. A ratio above 1 says that the library is
     slower.
@@ -108,7 +108,7 @@ def grid(
     print_table(("RANKS", "SIZE B", "SIZES", "USED", "RADIX", "MPI'S OWN US", "RATIO"), rows)
 
 
-def points_of(cases: Iterator[SimulatedCase]) -> Iterator[Point]:
+def points_of(cases: Iterator[SimulatedCase]) -> Iterator[GridPoint]:
     """Yields the point of each case. Raises CommandFailed when a simulation fails."""
     for case in cases:
         chosen = simulate(case, "auto", 2)
@@ -119,4 +119,4 @@ def points_of(cases: Iterator[SimulatedCase]) -> Iterator[Point]:
         else:
             own, seconds = simulate(case, "mpi", 2).seconds, chosen.seconds
         where = (case.ranks, case.size, case.distribution)
-        yield Point(*where, chosen.used, chosen.used_radix, own, seconds / own)
+        yield GridPoint(*where, chosen.used, chosen.used_radix, own, seconds / own)

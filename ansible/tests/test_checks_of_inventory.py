@@ -155,7 +155,7 @@ def test_what_ansible_would_leave_as_a_text_is_wrong(kind: str, value: object, w
 
 
 def test_a_word_that_is_no_boolean_is_said_without_ansibles_list_of_them() -> None:
-    options = {"vas_guest_shutdown": {"type": "bool", "role": "guest"}}
+    options = {"vas_guest_shutdown": {"type": "bool", "page": "ansible/roles/guest/README.md"}}
     said = EXECUTOR | {"vas_guest_shutdown": "maybe"}
     known = [*EXECUTOR, "vas_guest_shutdown"]
     (found,) = examine_inventory(SITE, {GUEST: said}, options, known, {})

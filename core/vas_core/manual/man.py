@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def _first_line(command: click.Command) -> str:
 def _description(text: str) -> str:
     """Paragraphs; one that begins with \\b keeps its lines, as click prints them."""
     paragraphs = []
-    for paragraph in text.strip().split("\n\n"):
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
         lines = [line.strip() for line in paragraph.splitlines()]
         if lines and lines[0] == "\b":
             # Of the two forms of an example a man page has that of its synopsis.

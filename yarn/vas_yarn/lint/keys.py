@@ -55,6 +55,7 @@ KEYS = (
     "vas.shuffled.patience",
     "vas.shuffled.port",
     "vas.shuffled.program",
+    "vas.shuffled.rdma",
     "vas.shuffled.tls.authorities",
     "vas.shuffled.tls.certificate",
     "vas.shuffled.tls.key",
