@@ -72,7 +72,7 @@ def test_a_part_of_the_checks_is_no_acceptance(tmp_path: Path) -> None:
     place = AcceptancePlace(directory=tmp_path)
     report = AcceptanceReport(FACTS, [run_check(check("one"), place)], left_out=39)
     assert report.complaint() is None
-    assert report.verdict == "1 of 40 checks made, which is no acceptance"
+    assert report.verdict == "1 of 40 checks made: no acceptance"
     assert report.as_json()["left_out"] == 39
 
 

@@ -94,7 +94,7 @@ class AcceptanceReport:
             return "not finished"
         if self.left_out:
             made = len({result.check for result in self.results})
-            return f"{made} of {made + self.left_out} checks made, which is no acceptance"
+            return f"{made} of {made + self.left_out} checks made: no acceptance"
         return "accepted"
 
     def complaint(self) -> str | None:

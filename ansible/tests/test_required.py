@@ -1,4 +1,4 @@
-"""What a site has to say, and `preflight` asks for before anything is changed."""
+"""`preflight` asks a site for each required variable before it changes anything."""
 
 from __future__ import annotations
 

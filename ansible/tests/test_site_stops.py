@@ -43,6 +43,7 @@ def inventory(tmp_path: Path) -> Path:
         f"ansible_connection: local\nansible_become: false\nansible_python_interpreter: {python}\n"
         f"vas_hadoop_container_executor: {tmp_path}/container-executor\n"
         "vas_hadoop_kerberos_realm: HPC.EXAMPLE\nvas_hadoop_kerberos_keytabs: /tmp\n"
+        "vas_program_archive: ''\nvas_hadoop_archive: ''\nvas_guest_image: ''\n"
         "vas_guest_settings: {authorized_keys: ['{{ key }}']}\nkey: ssh-ed25519 AAAA me\n"
     )
     program = b"\x7fELF\0../etc/hadoop/container-executor.cfg\0"

@@ -46,7 +46,7 @@ _INSTEAD = {
     "disk": "`vas image build --builder quick` needs none; or give --tools-tree a tree that has it"
     " (docs/image.md)",
 }
-"""What to do, by scope, where not every Debian or Rocky 9 has a package that is new enough."""
+"""Scope -> the fix on a system whose own package is too old, as Debian 12's mkosi is."""
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 

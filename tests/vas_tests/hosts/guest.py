@@ -17,6 +17,7 @@ SETTINGS: dict[str, object] = {
     "vas_guest_boot_timeout": 0,
     "vas_guest_settings": {
         "accelerator": "qemu",
+        "authorized_keys": [],  # nobody logs in to what only halts
         "virtual_function": False,
         "memory_limit": False,  # it takes CAP_SYS_RESOURCE, which a container lacks
     },
