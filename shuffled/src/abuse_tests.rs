@@ -127,9 +127,9 @@ fn a_job_that_names_silent_hosts_leaves_connections_to_others() {
 #[test]
 fn a_segment_that_takes_long_to_check_is_not_lost() {
     fn slowly() {
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(Duration::from_millis(300));
     }
-    let (tick, silent) = (Duration::from_millis(100), Duration::from_secs(1));
+    let (tick, silent) = (Duration::from_millis(100), Duration::from_secs(4));
     let pace = Pace { tick, silent, block: slowly, ..Pace::default() };
     let node = Node::at(2, pace);
     let stored = node.site.write(0, &[vec![3; 20 * 65_536]]);

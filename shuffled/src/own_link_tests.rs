@@ -164,7 +164,7 @@ fn a_disk_that_hangs_shows_no_progress_and_a_slow_one_does() {
         thread::sleep(Duration::from_secs(3600));
     }
     fn slowly() {
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(Duration::from_millis(300));
     }
     let any = || TcpListener::bind("0.0.0.0:0").unwrap();
     let (tick, silent) = (Duration::from_millis(20), Duration::from_millis(200));
@@ -180,7 +180,7 @@ fn a_disk_that_hangs_shows_no_progress_and_a_slow_one_does() {
     });
     until(|| node.peers.count() == 0);
 
-    let (tick, silent) = (Duration::from_millis(100), Duration::from_secs(1));
+    let (tick, silent) = (Duration::from_millis(100), Duration::from_secs(4));
     let node = Node::whole(any(), Pace { tick, silent, block: slowly, ..Pace::default() });
     let stored = node.site.write(0, &[vec![3; 20 * 65_536]]);
     let mut reducer = node.reducer(SECRET).unwrap();

@@ -89,7 +89,7 @@ impl Node {
 }
 
 pub fn until(is_so: impl Fn() -> bool) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + Duration::from_secs(120);
     while !is_so() {
         assert!(std::time::Instant::now() < deadline, "it never was so");
         thread::sleep(Duration::from_millis(10));
