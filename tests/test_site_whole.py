@@ -137,6 +137,17 @@ def _maps(whole: WholeSite, done: Completed) -> list[dict[str, Any]]:
     return poll(found, known, 120.0, "the places of all maps")
 
 
+def test_the_scientist_accepts_the_mount(whole: WholeSite) -> None:
+    """`vas accept` of the login node, with a job by the queue; no check of it fails."""
+    needs(whole, "site.yml")
+    home = f"{whole.site.cluster.lustre.mount}/user/{SCIENTIST}"
+    done = whole.scientist(f"vas accept {home} --jobs --json", check=False)
+    told = {each["check"]: each for each in json.loads(done.stdout)["checks"]}
+    assert [each for each in told.values() if each["status"] == "failed"] == [], done.stderr
+    assert done.status == 0, done.stderr
+    assert "rows in order" in told["terasort"]["seen"]
+
+
 def test_verify_yml_proves_the_site(whole: WholeSite, tmp_path: Path) -> None:
     """With its own bounds; LNet alone is left out, as there is none."""
     needs(whole, "site.yml")
