@@ -26,11 +26,12 @@ def test_a_job_by_the_queue_and_the_servers_of_osts(lab: Lab) -> None:
     lab.object_requests(counting=True)
     try:
         words = ("--cluster", cluster, "--jobs", "--only", "owners", "--only", "terasort")
-        status, told = accept(lab, *words, "--only", "sync")
+        status, told = accept(lab, *words, "--only", "sync", "--only", "shuffle")
     finally:
         lab.object_requests(counting=False)
     assert {name: each["status"] for name, each in told.items()} == {
         "owners": "passed",
+        "shuffle": "passed",
         "sync-time": "passed",
         "sync-requests": "passed",
         "terasort": "passed",

@@ -5,8 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapTask;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
 import org.vas.workloads.probe.ShuffleProbe;
 
 /**
@@ -32,11 +35,15 @@ public final class ShuffleOnMount {
     Path mount = Path.of(args[0]).toRealPath();
     Path local = Path.of(args[2]).toRealPath();
     boolean stock = args[1].equals(STOCK);
-    JobConf job = ShuffleProbe.job(configuration(args),
-        new org.apache.hadoop.fs.Path(local.resolve("output").toUri()));
-    if (!stock) {
-      onMount(job, mount, args[1]);
+    // Complete before the first use, as a file system keeps the mount that it was made with.
+    Configuration conf = configuration(args);
+    if (stock) {
+      byHadoop(conf);
+    } else {
+      onMount(conf, mount, args[1]);
     }
+    JobConf job = ShuffleProbe.job(
+        conf, new org.apache.hadoop.fs.Path(local.resolve("output").toUri()));
     Ran ran = OneProcess.run(job, local, stock);
     System.out.println("{\"output\": \"" + ran.output() + "\", \"records\": "
         + ran.of(TaskCounter.MAP_OUTPUT_RECORDS) + ", \"reduced\": "
@@ -54,12 +61,18 @@ public final class ShuffleOnMount {
     return conf;
   }
 
-  private static void onMount(JobConf job, Path mount, String layout) throws IOException {
+  /** Names Hadoop's own collector and reader: a site's configuration names VAS's. */
+  private static void byHadoop(Configuration conf) {
+    conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, MapTask.MapOutputBuffer.class.getName());
+    conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, Shuffle.class.getName());
+  }
+
+  private static void onMount(Configuration conf, Path mount, String layout) throws IOException {
     Files.createDirectories(mount.resolve("staging"));
-    job.set("fs.lustre.impl", "org.vas.filesystem.LustreFileSystem");
-    job.set("vas.lustre.mount", mount.toString());
-    job.set("vas.locations", "none");
-    job.set("vas.shuffle.layout", layout);
-    job.set(MRJobConfig.MAPREDUCE_JOB_DIR, "lustre:///staging");
+    conf.set("fs.lustre.impl", "org.vas.filesystem.LustreFileSystem");
+    conf.set("vas.lustre.mount", mount.toString());
+    conf.set("vas.locations", "none");
+    conf.set("vas.shuffle.layout", layout);
+    conf.set(MRJobConfig.MAPREDUCE_JOB_DIR, "lustre:///staging");
   }
 }
