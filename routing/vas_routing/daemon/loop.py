@@ -136,7 +136,6 @@ class RouteDaemon:
     def _on_tick(self, now: float) -> None:
         self._live.watch_carriers()
         self._resources.announcer.run(now)
-        notify("WATCHDOG=1")
         if now >= self._check_at:
             self._check_at = now + _CHECK_SECONDS
             self._live.check()
@@ -145,6 +144,7 @@ class RouteDaemon:
             self._now_and_then(now)
 
     def _now_and_then(self, now: float) -> None:
+        notify("WATCHDOG=1")
         self._live.drain(self._drained(self._live.detector.drained), now)
         sockets, refusals = self._resources.sockets, self._resources.refusals
         sockets.retry()
