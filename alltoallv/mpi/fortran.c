@@ -1,10 +1,14 @@
-/* Defines Fortran's names for Open MPI, whose wrappers call PMPI_Alltoallv, and so not
- * interpose.c's functions. MPICH's wrappers call MPI_Alltoallv: there this file is empty.
+/* Defines those of Fortran's names whose wrappers in the MPI call PMPI's functions, and so pass the
+ * functions of interpose.c and persistent.c by: all of Open MPI's; of MPICH's those of mpi_f08
+ * without a buffer. MPICH's MPI_Alltoallv calls the C function of that name, in all three forms of
+ * Fortran, and so does the one with large counts, which mpi_f08 has.
  *
  * The names are gfortran's. mpif.h and `use mpi` share one name; that of `use mpi_f08` may be
  * called without ierror. An argument of mpi_f08's derived types is the address of the integer
  * handle. */
 #include <mpi.h>
+
+#include "persistent.h"
 
 #ifdef OPEN_MPI
 #include <stdbool.h>
@@ -140,6 +144,34 @@ void mpi_finalize_(MPI_Fint *ierror)
 void mpi_finalize_f08_(MPI_Fint *ierror)
 {
     finalize(ierror);
+}
+#elif defined(MPICH_VERSION) && defined(VAS_A2AV_HAS_PERSISTENT)
+/* MPICH's handles are Fortran's integers. */
+_Static_assert(sizeof(MPI_Request) == sizeof(MPI_Fint), "a request is not Fortran's integer");
+
+void mpi_start_f08_(MPI_Request *request, MPI_Fint *ierror);
+void mpi_startall_f08_(const MPI_Fint *count, MPI_Request *requests, MPI_Fint *ierror);
+void mpi_request_free_f08_(MPI_Request *request, MPI_Fint *ierror);
+
+static void set(MPI_Fint *ierror, int error)
+{
+    if (ierror)
+        *ierror = error;
+}
+
+void mpi_start_f08_(MPI_Request *request, MPI_Fint *ierror)
+{
+    set(ierror, MPI_Start(request));
+}
+
+void mpi_startall_f08_(const MPI_Fint *count, MPI_Request *requests, MPI_Fint *ierror)
+{
+    set(ierror, MPI_Startall(*count, requests));
+}
+
+void mpi_request_free_f08_(MPI_Request *request, MPI_Fint *ierror)
+{
+    set(ierror, MPI_Request_free(request));
 }
 #else
 typedef int vas_a2av_no_fortran_names;

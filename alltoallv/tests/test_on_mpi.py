@@ -17,7 +17,7 @@ from vas_a2av.network_file import parse_network
 from vas_a2av.tune_command import measure
 from vas_a2av.verify_command import verify_on
 from vas_a2av.wheels import NAMES, mpi_of_wheel
-from vas_core.process import run
+from vas_core.process import Completed, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -137,8 +137,7 @@ def test_persistent_requests_that_mpi_serves_better_are_its_own(
     assert "persistent: " in launch(mpi, 4, [program, "0"], environment=environment).stdout
 
 
-@pytest.mark.parametrize("form", ["mpif", "mpi", "f08"])
-def test_programs_of_fortran_are_served_by_the_preload(form: str, mpi: MpiKind) -> None:
+def _preloaded_fortran(form: str, mpi: MpiKind) -> Completed:
     compiler = f"mpifort.{mpi.name}"
     if not (shutil.which(compiler) and shutil.which("gfortran")):
         pytest.skip("no Fortran compiler is installed: apt-get install gfortran")
@@ -149,7 +148,20 @@ def test_programs_of_fortran_are_served_by_the_preload(form: str, mpi: MpiKind) 
     environment = _SMALL | {"VAS_A2AV_REPORT": "1", "LD_PRELOAD": preload}
     done = launch(mpi, 4, [directory / f"fortran-{form}"], environment=environment)
     assert "fortran: as expected" in done.stdout
-    assert "2 calls by sloav2" in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("form", ["mpif", "mpi", "f08"])
+def test_programs_of_fortran_are_served_by_the_preload(form: str, mpi: MpiKind) -> None:
+    assert "2 calls by sloav2" in _preloaded_fortran(form, mpi).stderr
+
+
+def test_large_counts_of_fortran_are_served_by_the_preload() -> None:
+    """Open MPI 4.1 has no such functions. A plan that is started twice has a line of its own."""
+    if not is_installed(MPICH):
+        pytest.skip(f"MPICH is not installed: apt-get install {MPICH.package}")
+    said = _preloaded_fortran("large", MPICH).stderr
+    assert re.findall(r"4 ranks: (\d) calls by sloav2", said) == ["2", "3"]
 
 
 _PROGRAM = """
