@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from vas_core.errors import BadInput
 from vas_core.svg import (
+    LogScale,
     Svg,
     check_name,
     fitted,
@@ -35,6 +36,14 @@ def test_ticks_are_round_few_and_inside(highest: float, most: int) -> None:
     assert 1 <= len(ticks) <= most
     assert all(-1e-6 <= scale(tick) <= 100.001 for tick in ticks)
     assert scale(highest) <= 100
+
+
+def test_equal_ratios_are_equal_distances() -> None:
+    scale = LogScale(1, 1e4, 100, 500)
+    assert [round(scale(value)) for value in (1, 10, 100, 1e4)] == [100, 200, 300, 500]
+    assert scale.decades() == [1, 10, 100, 1000, 1e4]
+    assert LogScale(0.5, 20, 0, 1).decades() == [1, 10]
+    assert LogScale(2, 5, 0, 1).decades() == []
 
 
 @pytest.mark.parametrize(

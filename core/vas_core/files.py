@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
+
+from vas_core.errors import BadInput
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
@@ -17,6 +20,22 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644) -> 
         _replace(path, data, mode)
     except OSError as wrong:
         raise OSError(wrong.errno, wrong.strerror, str(path)) from wrong
+
+
+def check_writable(path: Path) -> None:
+    """Raises BadInput if `write_atomically` could not write this file.
+
+    A command that takes long before it writes calls this first.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as wrong:
+        what = f"cannot be written: {wrong.strerror}"
+        hint = "name a file in a directory that exists and that you may write to"
+        raise BadInput(what, where=str(path), hint=hint) from wrong
 
 
 def _replace(path: Path, data: bytes, mode: int) -> None:

@@ -6,7 +6,7 @@
 
 from vas_core.svg.drawing import Svg
 from vas_core.svg.picture import check_name, html, png, rendered, write_picture
-from vas_core.svg.scale import LinearScale, from_zero, number_text, round_up
+from vas_core.svg.scale import LinearScale, LogScale, from_zero, number_text, round_up
 from vas_core.svg.text import fitted, text_width
 from vas_core.svg.theme import PALETTE, THEME, Theme
 
@@ -14,6 +14,7 @@ __all__ = [
     "PALETTE",
     "THEME",
     "LinearScale",
+    "LogScale",
     "Svg",
     "Theme",
     "check_name",

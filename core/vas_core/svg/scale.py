@@ -33,6 +33,29 @@ class LinearScale:
         return [number * step for number in range(first, last + 1)]
 
 
+@dataclass(frozen=True)
+class LogScale:
+    """Maps the values `low` to `high`, both above zero, to the pixels `start` to `end`.
+
+    Equal ratios are equal distances.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+    def decades(self) -> list[float]:
+        """Returns the powers of ten within the scale; an empty list where there is none."""
+        first = math.ceil(math.log10(self.low) - 1e-9)
+        last = math.floor(math.log10(self.high) + 1e-9)
+        return [10.0**power for power in range(first, last + 1)]
+
+
 def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> LinearScale:
     """Returns a scale from zero, so that lengths can be compared, to a little above `highest`."""
     return LinearScale(0, highest * 1.04 if highest > _LEAST else 1, start, end, whole)
