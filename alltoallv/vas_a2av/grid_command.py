@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import click
 
 from vas_a2av.bench_command import DISTRIBUTIONS
 from vas_a2av.building import SIMULATED, require
-from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
+from vas_a2av.grid_points import PointFile, point_of
+from vas_a2av.simulation import PLATFORMS, SimulatedCase
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.table import print_table
 
-_LOOKS_AFTER = 64  # mpi/chooser.c: so many calls are MPI's own before the library looks again
 _DISTRIBUTIONS = tuple(name for name in DISTRIBUTIONS if name != "equal")
-
-
-@dataclass(frozen=True)
-class GridPoint:
-    """A call by the library's choice, against MPI's own: `ratio` of their simulated seconds.
-
-    `used`: what the library chose. Where that is MPI's own function, the ratio has the one call of
-    65 by which the library looks again.
-    """
-
-    ranks: int
-    size: int
-    distribution: str
-    used: str
-    radix: int
-    own_seconds: float
-    ratio: float
 
 
 @click.command()
@@ -71,6 +54,11 @@ class GridPoint:
     show_default=True,
     help="Machine whose network is simulated.",
 )
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File that keeps each point, a line of JSON each; those in it are not simulated again.",
+)
 @json_option
 def grid(
     ranks: tuple[int, ...],
@@ -78,6 +66,7 @@ def grid(
     distributions: tuple[str, ...],
     node_ranks: int,
     platform: str,
+    resume: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the library's choice with MPI's own, simulated.
@@ -86,8 +75,10 @@ def grid(
     slower.
 
     \b
-    Example: vas a2av grid --ranks 16 --size 8 --size 4K
+    Examples: vas a2av grid --ranks 16 --size 8 --size 4K
+              vas a2av grid --ranks 8 --ranks 64 --size 1 --size 1M --resume points.jsonl
     """
+    file = PointFile(resume) if resume else None
     require(SIMULATED)
     first = SimulatedCase(2, 1, "equal", 1, 1, node_ranks, platform=platform)
     cases = (
@@ -96,7 +87,7 @@ def grid(
         for size in sizes
         for name in distributions
     )
-    points = list(points_of(cases))
+    points = list(file.measured(cases) if file else map(point_of, cases))
     if as_json:
         print_json({"simulated": True, "points": [asdict(point) for point in points]})
         return
@@ -106,17 +97,3 @@ def grid(
         for p in points
     ]  # fmt: skip
     print_table(("RANKS", "SIZE B", "SIZES", "USED", "RADIX", "MPI'S OWN US", "RATIO"), rows)
-
-
-def points_of(cases: Iterator[SimulatedCase]) -> Iterator[GridPoint]:
-    """Yields the point of each case. Raises CommandFailed when a simulation fails."""
-    for case in cases:
-        chosen = simulate(case, "auto", 2)
-        if chosen.used == "mpi":
-            own = chosen.seconds
-            look = simulate(case, "sloav2", 2).seconds
-            seconds = (_LOOKS_AFTER * own + look) / (_LOOKS_AFTER + 1)
-        else:
-            own, seconds = simulate(case, "mpi", 2).seconds, chosen.seconds
-        where = (case.ranks, case.size, case.distribution)
-        yield GridPoint(*where, chosen.used, chosen.used_radix, own, seconds / own)
