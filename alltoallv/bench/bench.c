@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "../mpi/communicator.h"
-#include "../oracle/random.h"
+#include "sizes.h"
 
 /* Calls before the timed ones. An algorithm that remembers lengths knows them after one call. A
  * choice is made after the first call, and what it chose has a first call of its own after
@@ -30,25 +30,6 @@ struct job {
     unsigned char *send, *receive;
     int *send_counts, *receive_counts, *send_at, *receive_at;
 };
-
-/* Returns the bytes that one rank sends another, which all ranks can compute. */
-static int size_of(const char *distribution, int bytes, uint64_t seed, int from, int to, int ranks)
-{
-    struct dice dice = dice_of(seed, (uint64_t)from, (uint64_t)to);
-    if (strcmp(distribution, "equal") == 0)
-        return bytes;
-    if (strcmp(distribution, "uniform") == 0)
-        return dice_below(&dice, bytes + 1);
-    if (strcmp(distribution, "normal") == 0) { /* Irwin-Hall of four, around the half */
-        int64_t sum = 0;
-        for (int i = 0; i < 4; i++)
-            sum += dice_below(&dice, bytes + 1);
-        return (int)(sum / 4);
-    }
-    if (strcmp(distribution, "power-law") == 0)
-        return bytes / (1 + dice_below(&dice, bytes + 1));
-    return from == to || (to + 1) % ranks != from % ranks ? bytes / 64 : bytes; /* one-hot */
-}
 
 static int lay_out(int *counts, int *at, int ranks)
 {

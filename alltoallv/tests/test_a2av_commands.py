@@ -30,7 +30,7 @@ def test_without_an_mpi_the_packages_are_named(
 
 
 def test_more_ranks_than_the_platform_has_are_refused() -> None:
-    case = SimulatedCase(ranks=5000, size=8, distribution="equal", calls=1, seed=1)
+    case = SimulatedCase(5000, 8, "equal", calls=1, seed=1, platform="gige")
     with pytest.raises(VasError, match="5000 ranks on a platform of 4096 nodes"):
         simulate(case, "sloav2", 2)
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 import click
 
+from vas_a2av.bench_plan import PlannedCall, compute, plan
 from vas_a2av.building import SIMULATED, require
-from vas_a2av.simulation import PLATFORMS, SimulatedCase, SimulatedCost, simulate
-from vas_core.cli import SizeType, json_option, print_json
+from vas_a2av.plot import Curve, draw_times
+from vas_a2av.simulation import (
+    MOST_RANKS,
+    PLATFORMS,
+    SimulatedCase,
+    SimulatedCost,
+    simulate,
+)
+from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.errors import BadInput
+from vas_core.files import check_writable, write_atomically
 from vas_core.options import shared
 from vas_core.table import print_table
 
@@ -25,20 +38,35 @@ ALGORITHMS = (
     "sloav2x",
 )
 DISTRIBUTIONS = ("equal", "uniform", "normal", "power-law", "one-hot")
-_WITH_RADIX = ("tuna", "sloav2", "sloav2x")
+_SIZES_OF_A_PLOT = tuple(4**power for power in range(11))  # 1 B to 1 MiB
+_HEADER = (
+    *("ALGORITHM", "RADIX", "SIZE B", "SIMULATED US"),
+    *("MESSAGES", "BLOCKS B", "LENGTHS B", "HELD B"),
+)
+_Measured = tuple[PlannedCall, SimulatedCost]
+
+
+def _make_case(
+    ranks: int,
+    distribution: str,
+    calls: int,
+    seed: int,
+    node_ranks: int,
+    leaders: int,
+    platform: str,
+) -> SimulatedCase:
+    return SimulatedCase(ranks, 0, distribution, calls, seed, node_ranks, leaders, platform)
+
 
 _case = shared(
     "case",
-    SimulatedCase,
+    _make_case,
     click.option(
         "--ranks",
-        type=click.IntRange(2, 4096),
+        type=click.IntRange(2, MOST_RANKS),
         default=64,
         show_default=True,
         help="Number of ranks.",
-    ),
-    click.option(
-        "--size", type=SizeType(), default="8", show_default=True, help="Size of the largest block."
     ),
     click.option(
         "--distribution",
@@ -74,6 +102,13 @@ _case = shared(
 @click.command()
 @_case
 @click.option(
+    "--size",
+    "sizes",
+    type=SizeType(),
+    multiple=True,
+    help="Size of the largest block; may be repeated. Default: 8; with --svg 4^0 to 4^10 bytes.",
+)
+@click.option(
     "--algorithm",
     "algorithms",
     type=click.Choice(ALGORITHMS),
@@ -89,9 +124,19 @@ _case = shared(
     show_default=True,
     help="Radix of sloav2, sloav2x and tuna; may be repeated.",
 )
+@click.option(
+    "--svg",
+    type=click.Path(path_type=Path),
+    help="File to draw the times to, by block size: a curve for each algorithm and radix.",
+)
 @json_option
 def bench(
-    case: SimulatedCase, algorithms: tuple[str, ...], radices: tuple[int, ...], as_json: bool
+    case: SimulatedCase,
+    sizes: tuple[int, ...],
+    algorithms: tuple[str, ...],
+    radices: tuple[int, ...],
+    svg: Path | None,
+    as_json: bool,
 ) -> None:
     """Simulate calls of each algorithm; print times.
 
@@ -100,23 +145,70 @@ def bench(
     node share memory in sloavx and sloav2x. No machine's network was measured for these figures.
     Messages and bytes are those that rank 0 sends in a call, and the memory that it holds.
 
+    Above 1,024 ranks linear and pairwise are computed by the model instead, and are marked so;
+    above 2,048 the size of a block depends on its distance alone. What cannot be simulated in 8 GiB
+    of memory is left out, and named on stderr.
+
     \b
-    Example: vas a2av bench --ranks 128 --size 16 --radix 2 --radix 8
+    Examples: vas a2av bench --ranks 128 --size 16 --radix 2 --radix 8
+              vas a2av bench --ranks 32 --calls 1 --svg times.svg
+              vas a2av bench --ranks 16384 --algorithm sloav --algorithm sloav2 --calls 1
     """
+    sizes = tuple(dict.fromkeys(sizes)) or (_SIZES_OF_A_PLOT if svg else (8,))
+    if svg:
+        _check_plot(svg, sizes)
     require(SIMULATED)
-    costs = [
-        simulate(case, algorithm, radix)
-        for algorithm in algorithms or ALGORITHMS
-        for radix in (radices if algorithm in _WITH_RADIX else (2,))
-    ]
+    calls = plan([replace(case, size=size) for size in sizes], algorithms or ALGORITHMS, radices)
+    for call in calls:
+        if call.left_out:
+            note(f"left out: {call.name}: {call.left_out}")
+    measured = [(call, _cost_of(call)) for call in calls if not call.left_out]
+    if svg:
+        write_atomically(svg, _plot(case, measured))
     if as_json:
-        print_json({"simulated": True, **asdict(case), "costs": [asdict(c) for c in costs]})
-        return
-    header = ("ALGORITHM", "RADIX", "SIMULATED US", "MESSAGES", "BLOCKS B", "LENGTHS B", "HELD B")
-    print_table(header, [_row(cost) for cost in costs])
+        print_json(_as_json(case, sizes, measured))
+    else:
+        print_table(_HEADER, [_row(call, cost) for call, cost in measured])
 
 
-def _row(cost: SimulatedCost) -> tuple[str, ...]:
-    radix = str(cost.radix) if cost.algorithm in _WITH_RADIX else "-"
+def _check_plot(path: Path, sizes: Sequence[int]) -> None:
+    if path.suffix.lower() != ".svg":
+        raise BadInput("is not a name of an SVG file", where=str(path), hint="use .svg")
+    if len(sizes) < 2 or 0 in sizes:
+        what = "a plot needs two sizes or more, all above zero"
+        raise BadInput(what, where="a2av bench", hint="repeat --size, or leave it out")
+    check_writable(path)
+
+
+def _cost_of(call: PlannedCall) -> SimulatedCost:
+    return compute(call) if call.computed else simulate(call.case, call.algorithm, call.radix)
+
+
+def _plot(case: SimulatedCase, measured: Sequence[_Measured]) -> str:
+    points: dict[str, list[tuple[int, float]]] = {}
+    for call, cost in measured:
+        name = f"{call.name} (computed)" if call.computed else call.name
+        points.setdefault(name, []).append((call.case.size, cost.seconds))
+    curves = [Curve(name, tuple(sorted(each))) for name, each in points.items()]
+    title = f"Simulated: time of a call on {case.ranks} ranks"
+    nodes = "one rank a node" if case.node_ranks == 1 else f"{case.node_ranks} ranks a node"
+    subtitle = f"platform {case.platform}, {nodes}, sizes {case.distribution}; not measured"
+    return draw_times(title, subtitle, curves).document(title, description=subtitle)
+
+
+def _as_json(
+    case: SimulatedCase, sizes: Sequence[int], measured: Sequence[_Measured]
+) -> dict[str, Any]:
+    asked = {name: value for name, value in asdict(case).items() if name != "size"}
+    costs = [
+        asdict(cost) | {"size": call.case.size, "computed": call.computed}
+        for call, cost in measured
+    ]
+    return {"simulated": True, **asked, "sizes": list(sizes), "costs": costs}
+
+
+def _row(call: PlannedCall, cost: SimulatedCost) -> tuple[str, ...]:
+    time = f"{cost.seconds * 1e6:.1f}" + (" computed" if call.computed else "")
     bytes_of = (cost.messages, cost.payload_bytes, cost.metadata_bytes, cost.scratch_bytes)
-    return (cost.algorithm, radix, f"{cost.seconds * 1e6:.1f}", *map(str, bytes_of))
+    radix = str(cost.radix) if call.has_radix else "-"
+    return (cost.algorithm, radix, str(call.case.size), time, *map(str, bytes_of))

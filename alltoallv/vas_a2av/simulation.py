@@ -17,6 +17,10 @@ from vas_core.process import run
 
 _EAGER_BYTES = 8192
 _TIMEOUT_SECONDS = 3600.0
+_NODES, _LARGE_NODES = 4096, 16384
+MOST_RANKS = 16384
+# Above so many ranks bench/many_ranks.c is used, whose ranks share memory that nobody looks at.
+MANY_RANKS = 2048
 
 
 @dataclass(frozen=True)
@@ -24,17 +28,22 @@ class Platform:
     """A simulated machine: the name of its file, its nodes, and the figures for the model.
 
     `block_seconds`: what a rank needs for each block that it copies, besides its bytes.
+    `large_file`: a larger machine of the same kind, for runs that have more nodes than this one.
     """
 
     file: str
-    nodes: int
     network: Network
     block_seconds: float
+    large_file: str = ""
 
     @property
-    def path(self) -> Path:
-        """The file by which SimGrid knows this platform."""
-        return SOURCES / "platforms" / self.file
+    def most_nodes(self) -> int:
+        """The number of nodes of the largest machine of this kind."""
+        return _LARGE_NODES if self.large_file else _NODES
+
+    def path(self, nodes: int) -> Path:
+        """Returns the file by which SimGrid knows a machine of at least so many nodes."""
+        return SOURCES / "platforms" / (self.file if nodes <= _NODES else self.large_file)
 
 
 # Measured by alltoallv/bench/copies.c, with blocks of 8 and 64 bytes on 1,024 ranks.
@@ -49,10 +58,10 @@ def _network(overhead_us: float, latency_us: float, bytes_per_second: float) -> 
 
 _GEMINI = _network(0.7, 0.5, 5e9)
 PLATFORMS = {
-    "torus": Platform("torus.xml", 4096, _GEMINI, _BLOCK_SECONDS),
-    "jaguar": Platform("torus.xml", 4096, _GEMINI, _JAGUARS_BLOCK_SECONDS),
-    "fat-tree": Platform("fat-tree.xml", 4096, _network(0.4, 0.6, 25e9), _BLOCK_SECONDS),
-    "gige": Platform("gige.xml", 4096, _network(4.0, 25.0, 125e6), _BLOCK_SECONDS),
+    "torus": Platform("torus.xml", _GEMINI, _BLOCK_SECONDS, "torus-16k.xml"),
+    "jaguar": Platform("torus.xml", _GEMINI, _JAGUARS_BLOCK_SECONDS, "torus-16k.xml"),
+    "fat-tree": Platform("fat-tree.xml", _network(0.4, 0.6, 25e9), _BLOCK_SECONDS),
+    "gige": Platform("gige.xml", _network(4.0, 25.0, 125e6), _BLOCK_SECONDS),
 }
 
 
@@ -99,12 +108,22 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
     """
     words = [algorithm, radix, case.distribution, case.size, case.calls, case.seed, case.leaders]
     where = (case.ranks, case.node_ranks, case.platform)
-    found = run_simulated("bench", list(map(str, words)), *where)
+    program = "many_ranks" if needs_shared_memory(case, algorithm) else "bench"
+    found = run_simulated(program, list(map(str, words)), *where)
     counted = ("messages", "payload_bytes", "metadata_bytes", "scratch_bytes")
     names = (*counted, "used", "used_radix", "used_leaders")
     return SimulatedCost(
         algorithm, radix, found["seconds"], **{name: found[name] for name in names}
     )
+
+
+def needs_shared_memory(case: SimulatedCase, algorithm: str) -> bool:
+    """Tells whether a case has so many ranks that they must share what none of them looks at.
+
+    The size of a block depends on its distance alone then.
+    """
+    has_own_program = algorithm in ("sloav", "two-phase", "tuna", "sloav2")
+    return case.ranks > MANY_RANKS and has_own_program
 
 
 def run_simulated(
@@ -115,8 +134,11 @@ def run_simulated(
     Raises VasError on more ranks than the platform has nodes for, CommandFailed when it fails.
     """
     platform = PLATFORMS[platform_name]
-    if -(-ranks // node_ranks) > platform.nodes:
-        raise VasError(f"{ranks} ranks on a platform of {platform.nodes} nodes", where="a2av bench")
+    nodes = -(-ranks // node_ranks)
+    if nodes > platform.most_nodes:
+        what = f"{ranks} ranks on a platform of {platform.most_nodes} nodes"
+        hint = "put more ranks on a node (--node-ranks)"
+        raise VasError(what, where="a2av bench", hint=hint)
     program = build_for(SIMULATED, name) / name
     with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
         hosts, figures = Path(directory) / "hosts", Path(directory) / "network.conf"
@@ -127,7 +149,7 @@ def run_simulated(
             "-np",
             str(ranks),
             "-platform",
-            platform.path,
+            platform.path(nodes),
         ]
         configuration = _configuration(platform.network.overhead_seconds, name == "bucket_sort")
         done = run(
