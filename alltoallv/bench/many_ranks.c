@@ -20,7 +20,7 @@
 #include "../mpi/transport.h"
 #include "sizes.h"
 
-/* Of all ranks. */
+/* The memory that all ranks share. */
 static struct {
     size_t *sent, *received; /* by distance, twice over */
     unsigned char **blocks;  /* for each rank the same memory */

@@ -11,7 +11,7 @@ import pytest
 
 from vas_a2av.bench_plan import compute, plan
 from vas_a2av.building import SIMULATED, build_for, is_installed
-from vas_a2av.plot import Curve, draw_times
+from vas_a2av.plot import TimeCurve, draw_times
 from vas_a2av.simulation import SimulatedCase, simulate
 from vas_a2av.simulation import run_simulated as run_program
 from vas_core.cli import run_command
@@ -43,7 +43,7 @@ def test_what_needs_too_much_memory_is_left_out() -> None:
 def test_a_plot_has_a_curve_for_each_name_and_axes_with_units() -> None:
     names = [f"algorithm {number}" for number in range(13)]
     points = ((1, 2e-5), (1024, 3e-4), (1 << 20, 0.5))
-    curves = [Curve(name, points) for name in names]
+    curves = [TimeCurve(name, points) for name in names]
     text = draw_times("Simulated: times", "torus", curves).document("Simulated: times")
     root = ElementTree.fromstring(text)
     title = root.find(f"{_SVG}title")

@@ -11,7 +11,7 @@ import click
 
 from vas_a2av.bench_plan import PlannedCall, compute, plan
 from vas_a2av.building import SIMULATED, require
-from vas_a2av.plot import Curve, draw_times
+from vas_a2av.plot import TimeCurve, check_plot, draw_times
 from vas_a2av.simulation import (
     MOST_RANKS,
     PLATFORMS,
@@ -20,8 +20,7 @@ from vas_a2av.simulation import (
     simulate,
 )
 from vas_core.cli import SizeType, json_option, note, print_json
-from vas_core.errors import BadInput
-from vas_core.files import check_writable, write_atomically
+from vas_core.files import write_atomically
 from vas_core.options import shared
 from vas_core.table import print_table
 
@@ -156,7 +155,7 @@ def bench(
     """
     sizes = tuple(dict.fromkeys(sizes)) or (_SIZES_OF_A_PLOT if svg else (8,))
     if svg:
-        _check_plot(svg, sizes)
+        check_plot(svg, sizes)
     require(SIMULATED)
     calls = plan([replace(case, size=size) for size in sizes], algorithms or ALGORITHMS, radices)
     for call in calls:
@@ -171,15 +170,6 @@ def bench(
         print_table(_HEADER, [_row(call, cost) for call, cost in measured])
 
 
-def _check_plot(path: Path, sizes: Sequence[int]) -> None:
-    if path.suffix.lower() != ".svg":
-        raise BadInput("is not a name of an SVG file", where=str(path), hint="use .svg")
-    if len(sizes) < 2 or 0 in sizes:
-        what = "a plot needs two sizes or more, all above zero"
-        raise BadInput(what, where="a2av bench", hint="repeat --size, or leave it out")
-    check_writable(path)
-
-
 def _cost_of(call: PlannedCall) -> SimulatedCost:
     return compute(call) if call.computed else simulate(call.case, call.algorithm, call.radix)
 
@@ -189,7 +179,7 @@ def _plot(case: SimulatedCase, measured: Sequence[_Measured]) -> str:
     for call, cost in measured:
         name = f"{call.name} (computed)" if call.computed else call.name
         points.setdefault(name, []).append((call.case.size, cost.seconds))
-    curves = [Curve(name, tuple(sorted(each))) for name, each in points.items()]
+    curves = [TimeCurve(name, tuple(sorted(each))) for name, each in points.items()]
     title = f"Simulated: time of a call on {case.ranks} ranks"
     nodes = "one rank a node" if case.node_ranks == 1 else f"{case.node_ranks} ranks a node"
     subtitle = f"platform {case.platform}, {nodes}, sizes {case.distribution}; not measured"

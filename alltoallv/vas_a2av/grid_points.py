@@ -36,7 +36,7 @@ class GridPoint:
 
     @property
     def place(self) -> tuple[str, int, int, int, str]:
-        """What tells one point from another."""
+        """The values by which a point is found again in a file."""
         return self.platform, self.node_ranks, self.ranks, self.size, self.distribution
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from vas_core.errors import BadInput
+from vas_core.files import check_writable
 from vas_core.sizes import format_size
 from vas_core.svg import PALETTE, LogScale, Svg, number_text
 
@@ -17,14 +20,24 @@ _MARGIN = 1.25
 
 
 @dataclass(frozen=True)
-class Curve:
+class TimeCurve:
     """The seconds of a call by the size of the largest block in bytes, by growing size."""
 
     name: str
     points: tuple[tuple[int, float], ...]
 
 
-def draw_times(title: str, subtitle: str, curves: Sequence[Curve]) -> Svg:
+def check_plot(path: Path, sizes: Sequence[int]) -> None:
+    """Raises BadInput if the file cannot be written, or these sizes cannot be drawn."""
+    if path.suffix.lower() != ".svg":
+        raise BadInput("is not a name of an SVG file", where=str(path), hint="use .svg")
+    if len(sizes) < 2 or 0 in sizes:
+        what = "a plot needs two sizes or more, all above zero"
+        raise BadInput(what, where="a2av bench", hint="repeat --size, or leave it out")
+    check_writable(path)
+
+
+def draw_times(title: str, subtitle: str, curves: Sequence[TimeCurve]) -> Svg:
     """Draws the curves on two axes with logarithmic scales.
 
     There must be two sizes at least, and all sizes and seconds above zero.
@@ -59,7 +72,7 @@ def _axes(svg: Svg, across: LogScale, up: LogScale, sizes: Sequence[int]) -> Non
     svg.text(16, _TOP - 8, "time of a call, us (log scale)")
 
 
-def _curve(svg: Svg, curve: Curve, number: int, across: LogScale, up: LogScale) -> None:
+def _curve(svg: Svg, curve: TimeCurve, number: int, across: LogScale, up: LogScale) -> None:
     colour = PALETTE[number % len(PALETTE)]
     dashes = _DASHES[number // len(PALETTE) % len(_DASHES)]
     style = {"stroke_dasharray": dashes} if dashes else {}
