@@ -52,6 +52,12 @@ impl MemoryBudget {
         self.given.load(Ordering::Relaxed)
     }
 
+    /// Returns the most bytes that were reserved at once.
+    #[cfg(test)]
+    pub fn most(&self) -> u64 {
+        self.lock().most()
+    }
+
     /// Returns the number of bytes that are reserved now.
     pub fn used(&self) -> u64 {
         self.lock().held()

@@ -1,7 +1,7 @@
 //! Starts the parts of the daemon, and carries out the NodeManager's orders on standard input until that ends.
 
 use crate::budget::MemoryBudget;
-use crate::confine::confine;
+use crate::confine::{confine, FileWrites};
 use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
 use crate::locked;
 use crate::local::Local;
@@ -11,7 +11,7 @@ use crate::outputs::Outputs;
 use crate::own_link::Own;
 use crate::pace::Pace;
 use crate::peers::Peers;
-use crate::rdma::{self, Rdma};
+use crate::rdma::{self, Rdma, RdmaUse};
 use crate::reach::Reach;
 use crate::sockets::{self, LocalSocket};
 use crate::supplier::Supplier;
@@ -33,7 +33,8 @@ const DESCRIPTORS: u64 = 9000;
 /// Runs the daemon until standard input ends. Returns an error if a file of TLS cannot be used, a socket or thread
 /// cannot be made, or standard input cannot be read.
 pub fn run(options: &Options) -> io::Result<()> {
-    if let Err(error) = confine() {
+    let writes = if options.rdma == RdmaUse::Off { FileWrites::Refused } else { FileWrites::Allowed };
+    if let Err(error) = confine(writes) {
         eprintln!("runs without a filter of system calls: {error}");
     }
     keep_secrets()?;

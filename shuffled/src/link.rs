@@ -75,7 +75,8 @@ where
 }
 
 /// Sends and reads the greeting; returns the transcript that both ends' proofs are made over. `ends` are both
-/// addresses. Returns an error if the other end is not a daemon of this protocol.
+/// addresses. Returns an error if the other end is not a daemon of this protocol
+/// and version.
 pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> io::Result<Transcript> {
     let ours = nonce()?;
     stream.write_all(&[MAGIC.as_slice(), &ours].concat())?;
@@ -83,7 +84,7 @@ pub fn greet(stream: &mut (impl Read + Write), role: LinkRole, ends: String) -> 
     let mut theirs = [0; NONCE];
     stream.read_exact(&mut magic)?;
     if magic != *MAGIC {
-        return Err(malformed(Malformed("not a daemon of this protocol")));
+        return Err(crate::version::refused(&magic));
     }
     stream.read_exact(&mut theirs)?;
     let (asker, answerer) = if role == LinkRole::Asker { (ours, theirs) } else { (theirs, ours) };

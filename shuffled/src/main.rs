@@ -34,10 +34,13 @@ mod sockets;
 mod supplier;
 mod tls;
 mod transport;
+mod version;
 mod wire;
 
 #[cfg(test)]
 mod abuse_tests;
+#[cfg(test)]
+mod bound_tests;
 #[cfg(test)]
 mod own_link_tests;
 #[cfg(test)]
@@ -45,6 +48,7 @@ mod testing {
     pub mod ifile;
     pub mod merger;
     pub mod node;
+    pub mod process;
     pub mod site;
 }
 #[cfg(test)]

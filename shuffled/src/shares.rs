@@ -22,13 +22,22 @@ const OF_A_USER: u64 = 3;
 pub struct Shares {
     all: u64,
     held: u64,
+    #[cfg(test)]
+    most: u64,
     jobs: HashMap<JobKey, u64>,
     users: HashMap<u32, u64>,
 }
 
 impl Shares {
     pub fn new(all: u64) -> Shares {
-        Shares { all, held: 0, jobs: HashMap::new(), users: HashMap::new() }
+        Shares {
+            all,
+            held: 0,
+            #[cfg(test)]
+            most: 0,
+            jobs: HashMap::new(),
+            users: HashMap::new(),
+        }
     }
 
     /// Returns whether an amount is free, and within the shares of the job and of its user.
@@ -50,6 +59,10 @@ impl Shares {
     /// Charges an amount without a look at the shares.
     pub fn charge(&mut self, payer: Payer, amount: u64) {
         self.held += amount;
+        #[cfg(test)]
+        {
+            self.most = self.most.max(self.held);
+        }
         *self.jobs.entry(payer.job).or_default() += amount;
         *self.users.entry(payer.uid).or_default() += amount;
     }
@@ -63,6 +76,11 @@ impl Shares {
 
     pub fn held(&self) -> u64 {
         self.held
+    }
+
+    #[cfg(test)]
+    pub fn most(&self) -> u64 {
+        self.most
     }
 
     pub fn of_job(&self, job: JobKey) -> u64 {

@@ -20,6 +20,7 @@ use crate::reach::Reach;
 use crate::shares::Payer;
 use crate::sockets::wait_after;
 use crate::transport::Transports;
+use crate::version::VersionNotes;
 use crate::wire::{Ask, Message, RefusalReason, Refused};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub struct Supplier {
     answers: Arc<MemoryBudget>,
     door: Arc<Door<IpAddr>>,
     disks: Mutex<BTreeMap<u64, Arc<DiskQueue>>>,
+    versions: VersionNotes,
 }
 
 /// The requests that wait for one device, and the progress of the device.
@@ -175,7 +177,8 @@ impl Supplier {
         pace: Pace, transports: Transports,
     ) -> Arc<Supplier> {
         let (answers, door) = (MemoryBudget::new(answers), Door::new(LIMITS));
-        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks: Mutex::default() })
+        let (disks, versions) = (Mutex::default(), VersionNotes::default());
+        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks, versions })
     }
 
     /// Accepts connections of other nodes for ever, and serves each in a thread of its own.
@@ -214,8 +217,10 @@ impl Supplier {
         let supplier = Arc::clone(self);
         supplier.metrics.peers_in.add(1);
         let spawned = thread::Builder::new().name("peer-in".to_owned()).stack_size(STACK).spawn(move || {
-            if crate::served::serve(&supplier, &connection, &admission).is_err() {
+            if let Err(error) = crate::served::serve(&supplier, &connection, &admission) {
                 supplier.metrics.broken_links.add(1);
+                let line = supplier.versions.line(address.ip().to_canonical(), &error);
+                line.iter().for_each(|line| eprintln!("{line}"));
             }
             supplier.metrics.peers_in.subtract(1);
         });
