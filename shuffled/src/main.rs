@@ -9,6 +9,7 @@ mod connection;
 mod daemon;
 mod door;
 mod fair;
+mod frame;
 mod groups;
 mod index;
 mod jobs;

@@ -1,22 +1,19 @@
 //! Encodes and decodes the messages of the daemons' protocol (docs/adr/0019), and bounds the length of each. Pure.
 
-use crate::names::{is_host, JobKey, MapAttemptId};
+use crate::frame::{framed, put_checksums, put_host, put_job};
+use crate::names::{JobKey, MapAttemptId};
 use std::fmt;
+
+pub use crate::frame::{Cursor, Malformed, MessageHeader, CHECKSUM_BYTES, HEADER, MOST_CHECKSUMS};
 
 /// The first bytes that both ends of a connection send; a nonce follows.
 pub const MAGIC: &[u8; 8] = b"VASJBS02";
-/// Bytes of a header: length of the body, kind, flags, number of the request.
-pub const HEADER: usize = 4 + 1 + 1 + 8;
 /// Bytes of the tag behind an authenticated message.
 pub const TAG: usize = 16;
 /// Bytes of a whole HMAC-SHA256.
 pub const MAC: usize = 32;
 /// Most bytes of a segment in one answer.
 pub const LARGEST_READ: u32 = 1 << 20;
-/// Most checksums of one segment: each is of 64 KiB, so a segment may have 16 GiB.
-pub const MOST_CHECKSUMS: u32 = 1 << 18;
-/// Bytes of a segment that have one checksum.
-pub const CHECKSUM_BYTES: u64 = 64 << 10;
 /// Most bytes of a segment that come with the answer to a look.
 pub const LARGEST_HELD: u32 = 128 << 10;
 const LARGEST_REQUEST: usize = 512;
@@ -127,20 +124,6 @@ pub enum Accept {
     Answers,
 }
 
-/// The fixed part in front of every message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageHeader {
-    /// Bytes of the message, without header and tag.
-    pub length: u32,
-    pub kind: u8,
-    pub flags: u8,
-    pub id: u64,
-}
-
-/// The error for bytes that cannot be a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
-
 const AUTH: u8 = 1;
 const AUTHENTICATED: u8 = 2;
 const LOOK: u8 = 3;
@@ -153,8 +136,7 @@ const WORKING: u8 = 8;
 impl MessageHeader {
     /// Reads a header. Returns an error for an unknown kind or flag, or a length that its kind cannot have.
     pub fn decode(bytes: &[u8; HEADER]) -> Result<MessageHeader, Malformed> {
-        let mut rest = Cursor(bytes);
-        let header = MessageHeader { length: rest.u32()?, kind: rest.u8()?, flags: rest.u8()?, id: rest.u64()? };
+        let header = MessageHeader::read(bytes)?;
         let most = match header.kind {
             LOOKED => LARGEST_ANSWER,
             AUTH | AUTHENTICATED | LOOK | READ | DATA | REFUSED | WORKING => LARGEST_REQUEST,
@@ -189,12 +171,7 @@ impl Message {
     pub fn encode(&self, id: u64, tagged: bool) -> Vec<u8> {
         let mut body = Vec::new();
         let kind = self.body(&mut body);
-        let mut bytes = Vec::with_capacity(HEADER + body.len() + TAG);
-        bytes.extend((body.len() as u32).to_be_bytes());
-        bytes.extend([kind, if tagged { TAGGED } else { 0 }]);
-        bytes.extend(id.to_be_bytes());
-        bytes.extend(body);
-        bytes
+        framed(kind, if tagged { TAGGED } else { 0 }, id, &body, TAG)
     }
 
     fn body(&self, out: &mut Vec<u8>) -> u8 {
@@ -212,8 +189,7 @@ impl Message {
             Message::Looked(looked) => {
                 out.extend(looked.stored_bytes.to_be_bytes());
                 out.extend(looked.raw_bytes.to_be_bytes());
-                out.extend((looked.checksums.len() as u32).to_be_bytes());
-                looked.checksums.iter().for_each(|sum| out.extend(sum.to_be_bytes()));
+                put_checksums(out, &looked.checksums);
                 out.extend((looked.held.len() as u32).to_be_bytes());
                 out.extend(&looked.held);
                 LOOKED
@@ -256,11 +232,6 @@ impl Message {
     }
 }
 
-fn put_job(out: &mut Vec<u8>, job: JobKey) {
-    out.extend(job.cluster.to_be_bytes());
-    out.extend(job.number.to_be_bytes());
-}
-
 fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
     put_job(out, request.map.job);
     for number in [request.map.map, request.map.attempt, request.partition] {
@@ -278,57 +249,11 @@ fn put_request(out: &mut Vec<u8>, request: &Request) -> u8 {
             READ
         }
     };
-    out.push(request.host.len() as u8);
-    out.extend(request.host.as_bytes());
+    put_host(out, &request.host);
     kind
 }
 
-/// The bytes of a message that are not decoded yet.
-pub struct Cursor<'a>(pub &'a [u8]);
-
-impl<'a> Cursor<'a> {
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        if count > self.0.len() {
-            return Err(Malformed("a message that ends too early"));
-        }
-        let (taken, rest) = self.0.split_at(count);
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    pub fn u8(&mut self) -> Result<u8, Malformed> {
-        Ok(self.array::<1>()?[0])
-    }
-
-    pub fn u32(&mut self) -> Result<u32, Malformed> {
-        Ok(u32::from_be_bytes(self.array()?))
-    }
-
-    pub fn u64(&mut self) -> Result<u64, Malformed> {
-        Ok(u64::from_be_bytes(self.array()?))
-    }
-
-    /// Returns an error for a number beyond `most`.
-    pub fn at_most(&mut self, most: u32) -> Result<u32, Malformed> {
-        let number = self.u32()?;
-        if number > most { Err(Malformed("a number beyond its bound")) } else { Ok(number) }
-    }
-
-    /// Returns an error if bytes are left.
-    pub fn end(&self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed("bytes behind a message")) }
-    }
-
-    pub fn job(&mut self) -> Result<JobKey, Malformed> {
-        Ok(JobKey { cluster: self.u64()?, number: self.u32()? })
-    }
-
+impl Cursor<'_> {
     fn request(&mut self, kind: u8) -> Result<Request, Malformed> {
         let map = MapAttemptId { job: self.job()?, map: self.u32()?, attempt: self.u32()? };
         let partition = self.u32()?;
@@ -341,21 +266,12 @@ impl<'a> Cursor<'a> {
         } else {
             Ask::Read { offset: self.u64()?, length: self.at_most(LARGEST_READ)? }
         };
-        let length = self.u8()? as usize;
-        let host = std::str::from_utf8(self.take(length)?).map_err(|_| Malformed("a host that is not text"))?;
-        if !host.is_empty() && !is_host(host) {
-            return Err(Malformed("a host that is none"));
-        }
-        Ok(Request { map, partition, ask, host: host.to_owned() })
+        Ok(Request { map, partition, ask, host: self.host()? })
     }
 
     fn looked(&mut self) -> Result<LookAnswer, Malformed> {
         let (stored_bytes, raw_bytes) = (self.u64()?, self.u64()?);
-        let count = self.at_most(MOST_CHECKSUMS)?;
-        if u64::from(count) != stored_bytes.div_ceil(CHECKSUM_BYTES) {
-            return Err(Malformed("checksums that do not fit the length"));
-        }
-        let checksums = (0..count).map(|_| self.u32()).collect::<Result<_, _>>()?;
+        let checksums = self.checksums(stored_bytes)?;
         let held = self.at_most(LARGEST_HELD)?;
         if held != 0 && u64::from(held) != stored_bytes {
             return Err(Malformed("a part of a segment as the whole"));

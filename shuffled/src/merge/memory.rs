@@ -2,6 +2,7 @@
 //! that requests that end soon always find some.
 
 use crate::budget::{MemoryBudget, Reserved};
+use crate::merge::codec::SegmentCodec;
 use crate::merge::records::FREE_KEY;
 use crate::merge::wire::{MergeRequest, SegmentWords, LARGEST_BLOCK};
 use crate::shares::Payer;
@@ -58,10 +59,12 @@ impl MergeBudget {
 }
 
 impl MergeMemory {
-    /// Reserves two windows for each segment, and returns the bytes of a window: a multiple of 64 KiB, and as large as
+    /// Reserves two windows for each segment, and what decoding it takes, and returns the bytes of a window: a multiple of 64 KiB, and as large as
     /// the memory allows.
-    pub fn windows(&mut self, segments: &[SegmentWords]) -> Result<u64, Refused> {
-        let need = |window: u64| segments.iter().map(|each| each.stored_bytes.min(2 * window)).sum::<u64>();
+    pub fn windows(&mut self, segments: &[SegmentWords], codec: SegmentCodec) -> Result<u64, Refused> {
+        let decoding = codec.memory() * segments.len() as u64;
+        let stored = |window: u64| segments.iter().map(|each| each.stored_bytes.min(2 * window)).sum::<u64>();
+        let need = |window: u64| decoding + stored(window);
         let mut window = u64::from(LARGEST_READ);
         loop {
             let is_smallest = window <= CHECKSUM_BYTES;

@@ -1,5 +1,6 @@
 //! Merges the segments of one reduce partition for a reducer of this node (docs/adr/0021).
 
+pub mod codec;
 pub mod fetch;
 pub mod memory;
 pub mod order;
@@ -11,3 +12,5 @@ pub mod wire;
 
 #[cfg(test)]
 mod merge_tests;
+#[cfg(test)]
+mod compressed_tests;

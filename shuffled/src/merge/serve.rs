@@ -3,6 +3,7 @@
 
 use crate::jobs::Job;
 use crate::link::{malformed, Until};
+use crate::merge::codec::DecodedWindows;
 use crate::merge::fetch::{MergeContext, SegmentFetch};
 use crate::merge::memory::{MergeBudget, MergeMemory};
 use crate::merge::output::MergedBlocks;
@@ -21,8 +22,6 @@ use std::time::{Duration, Instant};
 
 /// How long a reducer may take to say what is to be merged.
 const REQUEST: Duration = Duration::from_secs(60);
-/// Bytes that IFile's checksum adds to a stream that is not compressed.
-const IFILE_CHECKSUM: u64 = 4;
 
 /// The part of the daemon that merges.
 pub struct Merges {
@@ -76,11 +75,11 @@ impl Merges {
         drop(job);
         early.write_all(&ready(id))?;
         let segments = segments(&mut early, &request, id)?;
-        if let Some(odd) = segments.iter().find(|each| !is_plain(each)) {
+        if let Some(odd) = segments.iter().find(|each| !request.codec.fits(each)) {
             let why = format!("attempt {} of map {}: stored and raw bytes do not fit", odd.attempt, odd.map);
             return refused(Refused::new(RefusalReason::TooMuch, why));
         }
-        let window = match memory.windows(&segments) {
+        let window = match memory.windows(&segments, request.codec) {
             Ok(window) => window,
             Err(why) => return refused(why),
         };
@@ -101,7 +100,9 @@ impl Merges {
         let mut blocks = MergedBlocks::new(stream, id, request.skip, self.pace.unread);
         let totals = {
             let inputs = segments.iter().map(|words| {
-                SegmentRecords::new(SegmentFetch::new(&context, words), request.order, words.raw_bytes)
+                let stored = SegmentFetch::new(&context, words);
+                let raw = DecodedWindows::new(stored, request.codec, words);
+                SegmentRecords::new(raw, request.order, words.raw_bytes)
             });
             let mut tournament = Tournament::new(inputs.collect(), request.order);
             match tournament.run(&mut |bytes| blocks.put(bytes)) {
@@ -133,13 +134,10 @@ impl Merges {
     }
 }
 
-/// Returns whether the sizes are those of a segment of records that is neither compressed nor encrypted.
-fn is_plain(words: &SegmentWords) -> bool {
-    words.raw_bytes > END_MARKER && words.stored_bytes.checked_sub(IFILE_CHECKSUM) == Some(words.raw_bytes)
-}
-
-fn refusal(tournament: &Tournament<SegmentFetch<'_>>, input: usize, why: MergeFailure<Refused>) -> Refused {
-    let name = tournament.inputs()[input].windows().name();
+fn refusal(
+    tournament: &Tournament<DecodedWindows<SegmentFetch<'_>>>, input: usize, why: MergeFailure<Refused>,
+) -> Refused {
+    let name = tournament.inputs()[input].windows().source().name();
     match why {
         MergeFailure::Bad(what) => Refused::new(RefusalReason::Damaged, format!("{name}: {what}")),
         MergeFailure::Disorder(number) => {

@@ -1,12 +1,16 @@
 //! Encodes and decodes the messages by which a reducer asks its own daemon for a merge (docs/adr/0021), and bounds the
 //! length of each. Pure. Proofs, refusals and signs of progress are those of `crate::wire`.
 
+use crate::frame::{Cursor, Malformed, MessageHeader, HEADER, MOST_CHECKSUMS};
+use crate::merge::codec::SegmentCodec;
 use crate::merge::order::WritableOrder;
-use crate::names::{is_host, JobKey};
-use crate::wire::{Cursor, Malformed, CHECKSUM_BYTES, HEADER, MOST_CHECKSUMS};
+use crate::names::JobKey;
+
+#[cfg(test)]
+use crate::frame::{put_checksums, put_host, put_job};
 
 /// The first bytes that both ends of a connection send which is for one merge; a nonce follows.
-pub const MERGE_MAGIC: &[u8; 8] = b"VASJBM01";
+pub const MERGE_MAGIC: &[u8; 8] = b"VASJBM02";
 /// Most segments of one merge: a job has no more maps.
 pub const MOST_SEGMENTS: u32 = 1 << 20;
 /// Most bytes of the stream in one block.
@@ -15,7 +19,7 @@ pub const LARGEST_BLOCK: usize = 128 << 10;
 pub const BLOCK_HEAD: usize = HEADER + 8;
 /// Bytes of a SEGMENT message without its checksums, at most.
 const SEGMENT_WORDS: u32 = 4 + 4 + 8 + 8 + 1 + 255 + 4;
-const MERGE_WORDS: u32 = 12 + 4 + 1 + 1 + 8 + 4 + 4 + 4;
+const MERGE_WORDS: u32 = 12 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4;
 /// Longest patience that a job may have, in milliseconds: an hour.
 const MOST_PATIENCE: u32 = 3_600_000;
 
@@ -32,6 +36,7 @@ pub struct MergeRequest {
     pub job: JobKey,
     pub partition: u32,
     pub order: WritableOrder,
+    pub codec: SegmentCodec,
     /// True where the job demands that its bytes leave a node by TLS only.
     pub sealed: bool,
     /// Bytes of the stream that the reducer has already.
@@ -58,10 +63,9 @@ impl MergeRequest {
     #[cfg(test)]
     pub fn encode(&self, id: u64) -> Vec<u8> {
         let mut body = Vec::new();
-        body.extend(self.job.cluster.to_be_bytes());
-        body.extend(self.job.number.to_be_bytes());
+        put_job(&mut body, self.job);
         body.extend(self.partition.to_be_bytes());
-        body.extend([self.order as u8, self.sealed as u8]);
+        body.extend([self.order as u8, self.codec as u8, self.sealed as u8]);
         body.extend(self.skip.to_be_bytes());
         [self.patience, self.segments, self.checksums].iter().for_each(|number| body.extend(number.to_be_bytes()));
         framed(MERGE, id, &body)
@@ -72,6 +76,7 @@ impl MergeRequest {
         let mut rest = Cursor(body);
         let (job, partition) = (rest.job()?, rest.u32()?);
         let order = WritableOrder::of(rest.u8()?).ok_or(Malformed("an unknown order of keys"))?;
+        let codec = SegmentCodec::of(rest.u8()?).ok_or(Malformed("an unknown codec"))?;
         let sealed = match rest.u8()? {
             flag @ 0..=1 => flag == 1,
             _ => return Err(Malformed("unknown flags of a merge")),
@@ -79,7 +84,7 @@ impl MergeRequest {
         let (skip, patience) = (rest.u64()?, rest.at_most(MOST_PATIENCE)?);
         let (segments, checksums) = (rest.at_most(MOST_SEGMENTS)?, rest.u32()?);
         rest.end()?;
-        Ok(MergeRequest { job, partition, order, sealed, skip, patience, segments, checksums })
+        Ok(MergeRequest { job, partition, order, codec, sealed, skip, patience, segments, checksums })
     }
 }
 
@@ -91,10 +96,8 @@ impl SegmentWords {
         body.extend(self.attempt.to_be_bytes());
         body.extend(self.raw_bytes.to_be_bytes());
         body.extend(self.stored_bytes.to_be_bytes());
-        body.push(self.host.len() as u8);
-        body.extend(self.host.as_bytes());
-        body.extend((self.checksums.len() as u32).to_be_bytes());
-        self.checksums.iter().for_each(|sum| body.extend(sum.to_be_bytes()));
+        put_host(&mut body, &self.host);
+        put_checksums(&mut body, &self.checksums);
         framed(SEGMENT, id, &body)
     }
 
@@ -102,18 +105,13 @@ impl SegmentWords {
     pub fn decode(body: &[u8]) -> Result<SegmentWords, Malformed> {
         let mut rest = Cursor(body);
         let (map, attempt, raw_bytes, stored_bytes) = (rest.u32()?, rest.u32()?, rest.u64()?, rest.u64()?);
-        let length = rest.u8()? as usize;
-        let host = std::str::from_utf8(rest.take(length)?).map_err(|_| Malformed("a host that is not text"))?;
-        if !is_host(host) {
-            return Err(Malformed("a host that is none"));
+        let host = rest.host()?;
+        if host.is_empty() {
+            return Err(Malformed("a segment of no host"));
         }
-        let count = rest.at_most(MOST_CHECKSUMS)?;
-        if u64::from(count) != stored_bytes.div_ceil(CHECKSUM_BYTES) {
-            return Err(Malformed("checksums that do not fit the length"));
-        }
-        let checksums = (0..count).map(|_| rest.u32()).collect::<Result<_, _>>()?;
+        let checksums = rest.checksums(stored_bytes)?;
         rest.end()?;
-        Ok(SegmentWords { map, attempt, host: host.to_owned(), raw_bytes, stored_bytes, checksums })
+        Ok(SegmentWords { map, attempt, host, raw_bytes, stored_bytes, checksums })
     }
 }
 
@@ -128,8 +126,7 @@ pub enum ExpectedMessage {
 /// Reads the header of the next message: the bytes of its body, and its number. Returns an error for another kind, or
 /// a length that it cannot have.
 pub fn body_length(header: &[u8; HEADER], expected: ExpectedMessage) -> Result<(u32, u64), Malformed> {
-    let mut rest = Cursor(header);
-    let (length, kind, flags, id) = (rest.u32()?, rest.u8()?, rest.u8()?, rest.u64()?);
+    let MessageHeader { length, kind, flags, id } = MessageHeader::read(header)?;
     let (right, most) = match expected {
         ExpectedMessage::Merge => (MERGE, MERGE_WORDS),
         ExpectedMessage::Segment(checksums) => (SEGMENT, SEGMENT_WORDS + 4 * checksums.min(MOST_CHECKSUMS)),
@@ -165,12 +162,13 @@ pub fn merged(id: u64, records: u64, bytes: u64) -> Vec<u8> {
 }
 
 fn framed(kind: u8, id: u64, body: &[u8]) -> Vec<u8> {
-    [&(body.len() as u32).to_be_bytes()[..], &[kind, 0], &id.to_be_bytes(), body].concat()
+    crate::frame::framed(kind, 0, id, body, 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::CHECKSUM_BYTES;
     use crate::random::Random;
     use crate::testing::ifile::CLASSES;
 
@@ -179,6 +177,7 @@ mod tests {
             job: JobKey { cluster: random.next(), number: random.next() as u32 },
             partition: random.next() as u32,
             order: CLASSES[random.below(5) as usize],
+            codec: SegmentCodec::of(random.below(3) as u8).unwrap(),
             sealed: random.below(2) == 1,
             skip: random.next(),
             patience: random.below(u64::from(MOST_PATIENCE) + 1) as u32,

@@ -1,7 +1,9 @@
 //! Makes segments of IFile records as maps write them, for tests.
 
+use crate::merge::codec::SegmentCodec;
 use crate::merge::order::WritableOrder;
 use crate::random::Random;
+use std::io::Write;
 
 pub const CLASSES: [WritableOrder; 5] = [WritableOrder::Text, WritableOrder::Bytes, WritableOrder::Int, WritableOrder::Long, WritableOrder::Null];
 
@@ -77,4 +79,22 @@ pub fn merged(order: WritableOrder, segments: &[Vec<Record>]) -> Vec<Record> {
     let mut all: Vec<Record> = segments.concat();
     all.sort_by(|left, right| compare(order, &left.0, &right.0));
     all
+}
+
+/// Returns bytes compressed as Hadoop's codec does it.
+pub fn encoded(codec: SegmentCodec, bytes: &[u8]) -> Vec<u8> {
+    let level = flate2::Compression::default();
+    match codec {
+        SegmentCodec::Plain => bytes.to_vec(),
+        SegmentCodec::Zlib => {
+            let mut out = flate2::write::ZlibEncoder::new(Vec::new(), level);
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        }
+        SegmentCodec::Gzip => {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), level);
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        }
+    }
 }

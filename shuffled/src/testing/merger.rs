@@ -2,10 +2,11 @@
 
 use crate::auth::{Secret, Transcript};
 use crate::link::receive;
+use crate::merge::codec::SegmentCodec;
 use crate::merge::order::WritableOrder;
 use crate::merge::wire::{MergeRequest, SegmentWords, LARGEST_BLOCK, MERGE_MAGIC};
 use crate::random::nonce;
-use crate::testing::ifile::{stream, Record};
+use crate::testing::ifile::{encoded, stream, Record};
 use crate::testing::node::{Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::wire::{Accept, Message, Refused, HEADER};
@@ -28,9 +29,14 @@ pub struct Merger {
 /// Writes these records as partition 0 of maps from 0 on, and returns what looks at them find. Each is asked at another
 /// address.
 pub fn publish(node: &Node, segments: &[Vec<Record>]) -> Vec<SegmentWords> {
+    publish_as(node, SegmentCodec::Plain, segments)
+}
+
+/// Writes records as `publish` does, compressed.
+pub fn publish_as(node: &Node, codec: SegmentCodec, segments: &[Vec<Record>]) -> Vec<SegmentWords> {
     let one = |(map, records): (usize, &Vec<Record>)| {
         let bytes = stream(records);
-        let stored = node.site.write(map as u32, std::slice::from_ref(&bytes)).remove(0);
+        let stored = node.site.write_coded(map as u32, &[(encoded(codec, &bytes), bytes.len() as u64)]).remove(0);
         SegmentWords {
             map: map as u32,
             attempt: 0,
@@ -48,6 +54,7 @@ pub fn request(order: WritableOrder, segments: &[SegmentWords]) -> MergeRequest 
         job: JOB,
         partition: 0,
         order,
+        codec: SegmentCodec::Plain,
         sealed: false,
         skip: 0,
         patience: 200,

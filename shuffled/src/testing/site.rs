@@ -43,11 +43,16 @@ impl Site {
     /// Writes a map's output of these segments, each with IFile's checksum behind it. Returns the segments with these
     /// checksums.
     pub fn write(&self, map: u32, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let plain = |segment: &Vec<u8>| (segment.clone(), segment.len() as u64);
+        self.write_coded(map, &segments.iter().map(plain).collect::<Vec<_>>())
+    }
+
+    /// Writes segments as `write` does, each with the bytes that come of it when it is decompressed.
+    pub fn write_coded(&self, map: u32, segments: &[(Vec<u8>, u64)]) -> Vec<Vec<u8>> {
         let (mut file, mut parts, mut stored) = (Vec::new(), Vec::new(), Vec::new());
-        for segment in segments {
-            let mut bytes = segment.clone();
+        for (segment, raw_bytes) in segments {
+            let (mut bytes, raw_bytes) = (segment.clone(), *raw_bytes);
             bytes.extend(crc32fast::hash(segment).to_be_bytes());
-            let raw_bytes = segment.len() as u64;
             parts.push(Part { start: file.len() as u64, raw_bytes, stored_bytes: bytes.len() as u64 });
             file.extend(&bytes);
             stored.push(bytes);
