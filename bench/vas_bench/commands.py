@@ -33,6 +33,9 @@ _LATER = {
     ),
     "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
     "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in rounds."),
+    "scale": Later(
+        "vas_bench.scale.command:scale", "Simulate the copy of map output on larger clusters."
+    ),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",

@@ -1,0 +1,1 @@
+"""Simulates the copy of map output on clusters larger than the lab."""
