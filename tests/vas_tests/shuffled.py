@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from vas_core.repository import REPOSITORY
 from vas_core.root import Root
@@ -24,12 +25,12 @@ WITH_DAEMON = {
 """The properties of a lab whose NodeManagers run the daemon beside stock's shuffle."""
 
 
-def daemons() -> set[int]:
-    """Returns the ids, outside the lab, of the daemons of all nodes of all labs."""
+def daemons(program: Path = PROGRAM) -> set[int]:
+    """Returns the ids, outside the lab, of the daemons of all nodes of all labs of this program."""
     return {
         process.pid
         for process in processes(Root())
-        if command_line(process.pid).split()[:1] == [str(PROGRAM)]
+        if command_line(process.pid).split()[:1] == [str(program)]
     }
 
 
