@@ -45,7 +45,8 @@ public interface DaemonConf {
       "What the daemon gives a reducer. segments: the bytes of each map's segment, which the"
           + " reducer's JVM merges. merged: one sorted stream that the daemon merged, where the keys"
           + " are Text, BytesWritable, IntWritable, LongWritable or NullWritable in the order of"
-          + " their own comparators, map output is neither compressed nor encrypted, and the daemon"
+          + " their own comparators, map output is not encrypted and has no codec but Hadoop's"
+          + " DefaultCodec, DeflateCodec or GzipCodec, and the daemon"
           + " has memory for all segments at once; else segments, and the task's log says why. A"
           + " job's key.");
 

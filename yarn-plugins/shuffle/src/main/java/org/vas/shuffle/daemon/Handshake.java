@@ -25,7 +25,7 @@ final class Handshake {
   static final String READS = "VASJBS02";
 
   /** The greeting of a connection for one merge. */
-  static final String MERGE = "VASJBM01";
+  static final String MERGE = "VASJBM02";
 
   private static final byte AUTH = 1;
   private static final byte AUTHENTICATED = 2;
@@ -74,10 +74,18 @@ final class Handshake {
     write(channel, ByteBuffer.allocate(magic.length + nonce.length).put(magic).put(nonce).flip());
     byte[] theirs = read(channel, magic.length + nonce.length).array();
     if (!Arrays.equals(magic, Arrays.copyOf(theirs, magic.length))) {
-      throw new OtherVersionException("not a vas-shuffled of this version");
+      throw new OtherVersionException(otherVersion(theirs, magic));
     }
     byte[] answered = Arrays.copyOfRange(theirs, magic.length, theirs.length);
     return new Proofs(nonce, answered, job, secret);
+  }
+
+  private static String otherVersion(byte[] theirs, byte[] ours) {
+    String told = new String(theirs, 0, ours.length, StandardCharsets.ISO_8859_1);
+    return told.matches("VASJB[A-Z][0-9]{2}")
+        ? "this node's vas-shuffled speaks " + told + ", and this job's VAS "
+            + new String(ours, StandardCharsets.US_ASCII) + ": install one version on all nodes"
+        : "what answers at this node's socket is not vas-shuffled";
   }
 
   private static void check(SocketChannel channel, Proofs proofs) throws IOException {

@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 import org.apache.hadoop.util.Progressable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.shuffle.merge.Chunks;
+import org.vas.shuffle.merge.BufferedChunks;
 import org.vas.shuffle.merge.DisorderException;
 import org.vas.shuffle.mof.ReadMeter;
 
@@ -19,7 +19,7 @@ import org.vas.shuffle.mof.ReadMeter;
  * verified before it is used. Where the daemon ends and is started again it is asked for the rest:
  * the same segments merge to the same stream, which the checksum over all of it shows.
  */
-public final class MergedStream implements Chunks {
+public final class MergedStream extends BufferedChunks {
   private static final Logger LOG = LoggerFactory.getLogger(MergedStream.class);
   private static final int LARGEST_BLOCK = 128 << 10;
   private static final int END_MARKER = 2;
@@ -33,7 +33,6 @@ public final class MergedStream implements Chunks {
   private final Progressable alive;
   private final CRC32C checksum = new CRC32C();
   private final byte[] block = new byte[LARGEST_BLOCK];
-  private int length;
   private long taken; // bytes of the stream that were verified
   private MergeConnection connection;
   private boolean begun; // once, on this connection or one before
@@ -143,8 +142,8 @@ public final class MergedStream implements Chunks {
 
   @Override
   public boolean next() throws IOException {
-    length = 0;
-    while (!ended && length == 0) {
+    use(block, 0);
+    while (!ended && end() == 0) {
       if (failure != null) {
         throw failure; // to whoever hides it and asks for more
       }
@@ -205,7 +204,7 @@ public final class MergedStream implements Chunks {
       throw new WrongStreamException("wrong checksum of the merged records behind " + taken + " bytes");
     }
     taken += bytes;
-    length = bytes;
+    use(block, bytes);
     tries = 0;
     meter.read(bytes);
     alive.progress();
@@ -229,27 +228,10 @@ public final class MergedStream implements Chunks {
     }
   }
 
+  // To finish is to wait for the daemon's word that this was all.
   @Override
-  public byte[] data() {
-    return block;
-  }
-
-  @Override
-  public int start() {
-    return 0;
-  }
-
-  @Override
-  public int end() {
-    return length;
-  }
-
-  /** Waits for the daemon's word that this was all. */
-  @Override
-  public void finish() throws IOException {
-    if (next()) {
-      throw new WrongStreamException("bytes behind the end of the merged records");
-    }
+  protected IOException bytesBehindTheEnd() {
+    return new WrongStreamException("bytes behind the end of the merged records");
   }
 
   @Override

@@ -23,6 +23,7 @@ public final class PartitionToMerge {
   private final TaskAttemptID reduce;
   private final SecretKey secret;
   private final byte order;
+  private final byte codec;
   private final List<SegmentFile> segments;
 
   /**
@@ -30,14 +31,16 @@ public final class PartitionToMerge {
    *
    * @param reduce the attempt that wants it
    * @param order the protocol's number of the order of keys (docs/adr/0021)
+   * @param codec the protocol's number of the codec of map output
    * @param segments as looks at them found them; records with equal keys come in their order
    */
   public PartitionToMerge(JobConf conf, TaskAttemptID reduce, SecretKey secret, byte order,
-      List<SegmentFile> segments) {
+      byte codec, List<SegmentFile> segments) {
     this.conf = requireNonNull(conf, "conf");
     this.reduce = requireNonNull(reduce, "reduce");
     this.secret = requireNonNull(secret, "secret");
     this.order = order;
+    this.codec = codec;
     this.segments = List.copyOf(segments);
   }
 
@@ -81,8 +84,8 @@ public final class PartitionToMerge {
     int checksums = segments.stream().mapToInt(each -> each.segment().checksumCount()).sum();
     boolean sealed = conf.getBoolean(
         MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT);
-    return ByteBuffer.allocate(38).put(Proofs.jobBytes(job())).putInt(reduce.getTaskID().getId()).put(order)
-        .put((byte) (sealed ? 1 : 0)).putLong(skip).putInt((int) patience().toMillis())
+    return ByteBuffer.allocate(39).put(Proofs.jobBytes(job())).putInt(reduce.getTaskID().getId()).put(order)
+        .put(codec).put((byte) (sealed ? 1 : 0)).putLong(skip).putInt((int) patience().toMillis())
         .putInt(segments.size()).putInt(checksums).array();
   }
 

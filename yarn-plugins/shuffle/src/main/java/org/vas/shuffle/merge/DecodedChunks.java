@@ -14,7 +14,7 @@ import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.vas.shuffle.mof.SegmentFile;
 
 /** The raw bytes of a segment that is stored compressed, encrypted or both, by Hadoop's streams. */
-final class DecodedChunks implements Chunks {
+final class DecodedChunks extends BufferedChunks {
   /** Bytes of the window, and about the same again in each of the streams below it. */
   static final int WINDOW = 64 << 10;
 
@@ -25,7 +25,6 @@ final class DecodedChunks implements Chunks {
   private byte[] window;
   private InputStream in;
   private Decompressor decompressor;
-  private int length;
 
   /**
    * Decodes the stored bytes of a segment.
@@ -46,8 +45,9 @@ final class DecodedChunks implements Chunks {
         in = open();
         window = new byte[WINDOW];
       }
-      length = Math.max(0, IOUtils.wrappedReadForCompressedData(in, window, 0, window.length));
-      return length > 0;
+      int count = Math.max(0, IOUtils.wrappedReadForCompressedData(in, window, 0, window.length));
+      use(window, count);
+      return count > 0;
     } catch (IOException | RuntimeException e) {
       throw named(e);
     }
@@ -72,26 +72,14 @@ final class DecodedChunks implements Chunks {
   }
 
   @Override
-  public byte[] data() {
-    return window;
-  }
-
-  @Override
-  public int start() {
-    return 0;
-  }
-
-  @Override
-  public int end() {
-    return length;
+  protected IOException bytesBehindTheEnd() {
+    return new IOException(source + ": bytes after the end marker");
   }
 
   // Closing reads to the end, where IFile's checksum is.
   @Override
   public void finish() throws IOException {
-    if (next()) {
-      throw new IOException(source + ": bytes after the end marker");
-    }
+    super.finish();
     try {
       in.close();
     } catch (IOException | RuntimeException e) {
@@ -102,6 +90,7 @@ final class DecodedChunks implements Chunks {
   @Override
   public void close() throws IOException {
     window = null;
+    drop();
     if (decompressor != null) {
       decompressor.reset();
       CodecPool.returnDecompressor(decompressor);

@@ -8,6 +8,9 @@ import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.DeflateCodec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.apache.hadoop.mapred.JobConf;
@@ -26,8 +29,13 @@ final class Delivery {
       LongWritable.class, new Served(4, LongWritable.Comparator.class),
       NullWritable.class, new Served(5, NullWritable.Comparator.class));
 
+  private static final byte PLAIN = 0;
+  private static final Map<Class<?>, Byte> DECODED = Map.of(
+      DefaultCodec.class, (byte) 1, DeflateCodec.class, (byte) 1, GzipCodec.class, (byte) 2);
+
   private final boolean asked;
   private final byte order;
+  private final byte codec;
   private final String whySegments; // null where the daemon merges
 
   /** The protocol's number of a key class's order, and the comparator that has this order. */
@@ -41,9 +49,10 @@ final class Delivery {
     }
   }
 
-  private Delivery(boolean asked, byte order, String whySegments) {
+  private Delivery(boolean asked, byte order, byte codec, String whySegments) {
     this.asked = asked;
     this.order = order;
+    this.codec = codec;
     this.whySegments = whySegments;
   }
 
@@ -56,13 +65,14 @@ final class Delivery {
     boolean asked = DaemonConf.DELIVERY.get(job).equals("merged");
     Optional<String> why = asked ? whyNot(job, codec) : Optional.of(KEY + " is segments");
     Served served = SERVED.get(job.getMapOutputKeyClass());
-    return why.isPresent() ? new Delivery(asked, (byte) 0, why.get())
-        : new Delivery(true, served.number, null);
+    return why.isPresent() ? new Delivery(asked, (byte) 0, PLAIN, why.get())
+        : new Delivery(true, served.number, codec == null ? PLAIN : DECODED.get(codec.getClass()), null);
   }
 
   private static Optional<String> whyNot(JobConf job, CompressionCodec codec) {
-    if (codec != null) {
-      return Optional.of("map output is compressed, by " + codec.getClass().getName());
+    if (codec != null && !isDecoded(codec.getClass())) {
+      return Optional.of("map output is compressed by " + codec.getClass().getName()
+          + ", which the daemon does not decode");
     }
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       return Optional.of("map output is encrypted");
@@ -82,6 +92,11 @@ final class Delivery {
         ? Optional.empty() : Optional.of("keys are not serialised as Hadoop's writables");
   }
 
+  // A job's own class may have Hadoop's name, and write another format.
+  private static boolean isDecoded(Class<?> codec) {
+    return DECODED.containsKey(codec) && HadoopClasses.include(codec);
+  }
+
   /** Returns whether the daemon is to merge. */
   boolean isMerged() {
     return whySegments == null;
@@ -95,6 +110,11 @@ final class Delivery {
   /** Returns why the daemon gives segments; null where it merges. */
   String whySegments() {
     return whySegments;
+  }
+
+  /** Returns the protocol's number of the codec of map output; 0 where nothing is compressed. */
+  byte codec() {
+    return codec;
   }
 
   /** Returns the protocol's number of the order of keys. */

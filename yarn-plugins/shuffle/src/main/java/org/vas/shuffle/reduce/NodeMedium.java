@@ -77,8 +77,8 @@ final class NodeMedium implements OutputMedium {
     if (!delivery.isMerged() || segments.isEmpty()) {
       return Optional.empty();
     }
-    PartitionToMerge wanted = new PartitionToMerge(
-        job, attempt, context.getReduceTask().getShuffleSecret(), delivery.order(), segments);
+    PartitionToMerge wanted = new PartitionToMerge(job, attempt,
+        context.getReduceTask().getShuffleSecret(), delivery.order(), delivery.codec(), segments);
     try {
       MergedStream stream = MergedStream.open(wanted, counters, context.getReporter());
       LOG.info("The daemon merges {} segments", segments.size());

@@ -18,7 +18,11 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
+import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.DeflateCodec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapred.JobConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +68,11 @@ class MergedDeliveryTest {
 
   private NodeHarness harness(String kind) throws Exception {
     NodeHarness harness = media.merged(dir, 7, "32m");
+    fill(harness, kind);
+    return harness;
+  }
+
+  private static void fill(NodeHarness harness, String kind) throws Exception {
     harness.job.setMapOutputKeyClass(Class.forName("org.apache.hadoop.io." + kind));
     Random random = new Random(kind.hashCode());
     int[] counts = {0, 1, 3000, 0, 800, 50, 2000};
@@ -74,7 +83,6 @@ class MergedDeliveryTest {
       }
       harness.map(map, List.of(records));
     }
-    return harness;
   }
 
   @ParameterizedTest
@@ -149,8 +157,41 @@ class MergedDeliveryTest {
     fallsBack(harness, "the merge needs ");
   }
 
+  /** Output of a codec that the daemon decodes is as that of segments, and as stock's. */
+  @ParameterizedTest
+  @ValueSource(classes = {DefaultCodec.class, DeflateCodec.class, GzipCodec.class})
+  void compressedMapOutputIsDecodedByTheDaemon(Class<? extends CompressionCodec> codec) throws Exception {
+    NodeHarness harness = media.merged(dir, 7, "32m");
+    harness.job.setMapOutputCompressorClass(codec);
+    fill(harness, "Text");
+    List<String> merged;
+    try (LogLines log = new LogLines(NodeMedium.class)) {
+      merged = harness.run();
+      assertTrue(log.toString().contains(MERGES), log::toString);
+    }
+    assertEquals(harness.expected(), merged);
+    harness.job.set("vas.shuffled.delivery", "segments");
+    assertEquals(merged, harness.run(0, 0));
+  }
+
+  @Test
+  void anotherCodecGetsSegmentsAndTheLogSaysSo() throws Exception {
+    NodeHarness harness = media.merged(dir, 7, "32m");
+    harness.job.setMapOutputCompressorClass(BZip2Codec.class);
+    fill(harness, "Text");
+    fallsBack(harness, "map output is compressed by " + BZip2Codec.class.getName()
+        + ", which the daemon does not decode");
+  }
+
+  /** A codec of the job's own, which may write anything. */
+  public static final class OwnCodec extends DefaultCodec {}
+
   private static String why(JobConf job) {
-    Delivery delivery = Delivery.of(job, job.getCompressMapOutput() ? new DefaultCodec() : null);
+    return why(job, job.getCompressMapOutput() ? new DefaultCodec() : null);
+  }
+
+  private static String why(JobConf job, CompressionCodec codec) {
+    Delivery delivery = Delivery.of(job, codec);
     return delivery.isMerged() ? "merged" : delivery.whySegments();
   }
 
@@ -162,7 +203,8 @@ class MergedDeliveryTest {
     job.set("vas.shuffled.delivery", "merged");
     assertEquals("merged", why(job));
     job.setCompressMapOutput(true);
-    assertEquals("map output is compressed, by org.apache.hadoop.io.compress.DefaultCodec", why(job));
+    assertEquals("merged", why(job));
+    assertTrue(why(job, new OwnCodec()).endsWith("which the daemon does not decode"), () -> why(job));
     job.setCompressMapOutput(false);
     job.setBoolean("mapreduce.job.encrypted-intermediate-data", true);
     assertEquals("map output is encrypted", why(job));

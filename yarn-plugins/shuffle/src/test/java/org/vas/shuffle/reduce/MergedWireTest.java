@@ -80,7 +80,7 @@ class MergedWireTest {
     AtomicInteger segments = new AtomicInteger();
     return (number, answers) -> {
       if (answers.kind() == 9) {
-        skips.add(answers.number(18));
+        skips.add(answers.number(19));
         segments.set(0);
         answers.say(READY, new byte[0]);
       } else if (answers.kind() == 10) {
