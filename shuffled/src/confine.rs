@@ -32,7 +32,7 @@ const REFUSED: [i64; 21] = [
     libc::SYS_kexec_load,
 ];
 
-/// Whether this process may open files to write to them.
+/// The permission of this process to open files for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum FileWrites {
     Refused,

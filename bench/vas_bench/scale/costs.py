@@ -23,7 +23,7 @@ _FETCH = "docs/bench-fetch.md, one client"
 
 @dataclass(frozen=True)
 class ArmCosts:
-    """What one arm's copy costs: CPU seconds per GiB and per JVM, and MiB of memory."""
+    """The costs of one arm: CPU seconds per GiB and per JVM, and MiB of memory."""
 
     server_cpu: Cost
     client_cpu: Cost

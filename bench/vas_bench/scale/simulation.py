@@ -38,7 +38,7 @@ Steps = Generator[simpy.Event, Any, None]
 
 @dataclass(frozen=True)
 class CopyResult:
-    """What one simulated copy took, over all nodes unless it says otherwise."""
+    """The cost of one simulated copy, over all nodes unless a name says otherwise."""
 
     arm: str
     seconds: float
@@ -130,7 +130,7 @@ def _stock_fetches(copy: SimulatedCopy, node: int) -> list[int]:
 
 
 def _fetcher(run: _Run, target: int, hosts: list[int]) -> Steps:
-    """One of stock's fetcher threads: takes a host, and fetches all that it has there."""
+    """Runs one of stock's fetcher threads: takes a host, and fetches all that it has there."""
     while hosts:
         source = hosts.pop()
         for size in _stock_fetches(run.copy, source):
@@ -198,7 +198,10 @@ def simulate_stock(copy: SimulatedCopy, seed: int) -> CopyResult:
 
 
 def simulate_daemon(copy: SimulatedCopy, seed: int) -> CopyResult:
-    """Simulates the daemon's copy, with `segments`: one connection for each pair of nodes."""
+    """Simulates the daemon's copy, with `segments`: one connection for each pair of nodes.
+
+    Raises ValueError for more nodes than the daemon keeps connections to.
+    """
     if copy.cluster.nodes - 1 > KEPT.value:
         raise ValueError(f"more than {KEPT.value:g} other nodes: connections would be closed")
     run = _run(copy, DAEMON, _daemon_reducer, seed)
