@@ -18,7 +18,13 @@ from vas_core.cli import run_command
 pytestmark = pytest.mark.unhurried
 
 READERS = {"bench compare", "bench report", "bench stats", "bench usl"}
-WITHOUT_ROUNDS = {"affinity bench", "bench disk", "bench layout", "bench placement"}
+WITHOUT_ROUNDS = {
+    "affinity bench",
+    "bench disk",
+    "bench layout",
+    "bench placement",
+    "bench scale",
+}
 
 
 @pytest.fixture(params=PLANS)

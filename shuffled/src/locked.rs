@@ -91,6 +91,9 @@ fn overwrite(bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
+    /// Held by a test that takes all places, and by one that needs a place.
+    static ALL_PLACES: Mutex<()> = Mutex::new(());
+
     #[test]
     fn the_kernel_keeps_the_places_in_memory() {
         let kept = Bytes::new(b"secret".to_vec());
@@ -103,6 +106,7 @@ mod tests {
 
     #[test]
     fn a_place_is_empty_before_another_secret_gets_it() {
+        let _alone = held(&ALL_PLACES);
         let first = Bytes::new(vec![7; PLACE]);
         let Bytes::Locked { place, .. } = first else { panic!("no place was free") };
         // Other tests take places too: this one is held, so that nobody gets it before it was looked at.
@@ -120,6 +124,7 @@ mod tests {
 
     #[test]
     fn long_secrets_and_those_that_find_no_place_are_kept_too() {
+        let _alone = held(&ALL_PLACES);
         let long = Bytes::new(vec![1; PLACE + 1]);
         assert!(matches!(long, Bytes::Heap(_)));
         let many: Vec<Bytes> = (0..=PLACES).map(|number| Bytes::new(vec![number as u8; 8])).collect();
