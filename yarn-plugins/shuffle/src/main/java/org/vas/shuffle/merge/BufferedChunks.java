@@ -13,7 +13,7 @@ public abstract class BufferedChunks implements Chunks {
   /**
    * Makes the first bytes of a buffer the chunk.
    *
-   * @param count the bytes; 0 where there is no chunk
+   * @param count the length of the chunk in bytes; 0 says that there is no chunk
    */
   protected final void use(byte[] filled, int count) {
     buffer = filled;
