@@ -18,7 +18,14 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.faults import MAPS, PATIENCE_SECONDS, digests, faulty_job, maps, names
 from vas_tests.kills import SPREAD, at_half, dead, halves, release_halves, restart
-from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, daemons, metrics
+from vas_tests.shuffled import (
+    PROGRAM,
+    READ_BYTES,
+    WITH_DAEMON,
+    daemons,
+    metrics,
+    with_recovery,
+)
 from vas_yarn.profiles import NODE_SHUFFLE, STOCK_SHUFFLE
 
 pytestmark = [
@@ -30,13 +37,7 @@ pytestmark = [
 ]
 
 _STATE = REPOSITORY / "build" / "lab" / "jbs-kills"
-_PROPERTIES = WITH_DAEMON | {
-    "yarn.nodemanager.recovery.enabled": "true",
-    "yarn.nodemanager.recovery.supervised": "true",
-    "yarn.nodemanager.recovery.dir": f"{_STATE}/nodes/${{env.VAS_NODE}}/recovery",
-    # A node that is away this long is lost: longer than a NodeManager needs to start again.
-    "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
-}
+_PROPERTIES = WITH_DAEMON | with_recovery(_STATE)
 # Some 10 MB for each reducer: a segment is many times the two buffers that a reducer holds of it.
 _LARGE = {"probe.records": "200000", "mapreduce.job.tags": ""}
 _JBS = NODE_SHUFFLE | _LARGE | SPREAD

@@ -19,7 +19,14 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.faults import MAPS, PATIENCE_SECONDS, digests, faulty_job, names
 from vas_tests.kills import SPREAD, at_half, halves, release_halves, restart
-from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, daemons, metrics
+from vas_tests.shuffled import (
+    PROGRAM,
+    READ_BYTES,
+    WITH_DAEMON,
+    daemons,
+    metrics,
+    with_recovery,
+)
 from vas_yarn.profiles import NODE_SHUFFLE, STOCK_SHUFFLE
 
 pytestmark = [
@@ -33,13 +40,7 @@ pytestmark = [
 _STATE = REPOSITORY / "build" / "lab" / "jbs-upgrade"
 # Outside the lab's state, which the lab itself removes.
 _INSTALLED = REPOSITORY / "build" / "jbs-upgrade" / "vas-shuffled"
-_PROPERTIES = WITH_DAEMON | {
-    "vas.shuffled.program": str(_INSTALLED),
-    "yarn.nodemanager.recovery.enabled": "true",
-    "yarn.nodemanager.recovery.supervised": "true",
-    "yarn.nodemanager.recovery.dir": f"{_STATE}/nodes/${{env.VAS_NODE}}/recovery",
-    "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
-}
+_PROPERTIES = WITH_DAEMON | with_recovery(_STATE) | {"vas.shuffled.program": str(_INSTALLED)}
 _LARGE = {"probe.records": "200000", "mapreduce.job.tags": ""}
 _JBS = NODE_SHUFFLE | _LARGE | SPREAD
 

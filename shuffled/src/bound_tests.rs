@@ -4,10 +4,11 @@
 use crate::random::{Random, NONCE};
 use crate::testing::ifile::stream;
 use crate::testing::merger::{merge, publish};
-use crate::testing::node::{fetch, until, Node, HOSTS, SECRET};
+use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::process::DaemonProcess;
+use crate::testing::site::JOB;
 use crate::merge::order::WritableOrder;
-use crate::wire::{LARGEST_READ, MAGIC};
+use crate::wire::{RefusalReason, LARGEST_READ, MAGIC};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
@@ -111,7 +112,7 @@ fn a_daemon_that_may_write_no_byte_serves_all_the_same() {
 fn a_node_of_another_version_is_named_to_the_reducer() {
     let node = Node::start(2);
     let next = TcpListener::bind("127.0.0.1:0").unwrap();
-    let peers = crate::testing::node::elsewhere(&next, &node);
+    let peers = elsewhere(&next, &node);
     thread::spawn(move || {
         for stream in next.incoming() {
             let mut stream = stream.unwrap();
@@ -119,9 +120,9 @@ fn a_node_of_another_version_is_named_to_the_reducer() {
             let _ = stream.read(&mut [0; 64]);
         }
     });
-    let job = node.jobs.get(crate::testing::site::JOB).unwrap();
-    let refused = peers.call(&job, crate::testing::node::read(10), &mut || true).unwrap_err();
-    assert_eq!(refused.why, crate::wire::RefusalReason::Unreachable);
+    let job = node.jobs.get(JOB).unwrap();
+    let refused = peers.call(&job, read(10), &mut waits_on).unwrap_err();
+    assert_eq!(refused.why, RefusalReason::Unreachable);
     let text = "127.0.0.1: speaks VASJBS03 of vas-shuffled, and this node VASJBS02";
     assert!(refused.text.contains(text), "{}", refused.text);
 }

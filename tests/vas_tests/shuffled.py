@@ -25,6 +25,20 @@ WITH_DAEMON = {
 """The properties of a lab whose NodeManagers run the daemon beside stock's shuffle."""
 
 
+def with_recovery(state: Path) -> dict[str, str]:
+    """Returns the properties by which a lab's NodeManagers survive a restart with their containers.
+
+    `state` is the lab's directory. A node that is away for 30 s is lost: longer than a NodeManager
+    needs to start again.
+    """
+    return {
+        "yarn.nodemanager.recovery.enabled": "true",
+        "yarn.nodemanager.recovery.supervised": "true",
+        "yarn.nodemanager.recovery.dir": f"{state}/nodes/${{env.VAS_NODE}}/recovery",
+        "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
+    }
+
+
 def daemons(program: Path = PROGRAM) -> set[int]:
     """Returns the ids, outside the lab, of the daemons of all nodes of all labs of this program."""
     return {
