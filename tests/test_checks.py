@@ -15,6 +15,7 @@ from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
 from vas_tests.checks import CheckLoad, Extent, SuiteCheck, chosen_checks, other_hadoops, run_checks
+from vas_tests.commands import print_outcomes
 
 # Which checks there are depends on the compilers of this machine: each is asked for its version.
 pytestmark = pytest.mark.machine
@@ -68,6 +69,19 @@ def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     compiled = [f"java, Hadoop {version}" for version in other_hadoops()]
     assert ci == [*full, *compiled, "java, at length", "lab, at length"]
     assert [check.name for check in chosen_checks(Extent.ALL)] == [*ci, "lab, nightly"]
+
+
+def test_a_linter_that_failed_says_why_once_more_at_the_end(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    speaks = "print('line 3: too long'); raise SystemExit(1)"
+    linter = SuiteCheck("linter", (sys.executable, "-c", speaks))
+    (outcome,) = run_checks([linter])
+    assert (outcome.status, outcome.last_lines) == (1, ("line 3: too long",))
+    print_outcomes([outcome])
+    shown = capfd.readouterr().out
+    assert shown.count("line 3: too long") == 2
+    assert "== linter failed; its last lines:\nline 3: too long\n" in shown
 
 
 @pytest.mark.machine

@@ -23,6 +23,8 @@ from vas_tests.routes import RoutedNet, wait
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 FORGER = Path(__file__).parent / "vas_tests/forger.py"
 VIRTIO = ("169.254.213.1", "169.254.213.2", "virtio0")
+# Half a second of silence, so that a core that is late by 60 ms is no dead path here.
+PATIENT = {"hold_down_ms": 400, "probe_misses": 25}
 SRIOV_LEG = ("10.77.0.11", "10.77.0.21", "vf0")
 
 
@@ -32,7 +34,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoutedNet]:
     directory = tmp_path_factory.mktemp("routes")
     with (
         NetLab.start(parse_cluster(yaml.safe_dump(net_site()), "net")) as net,
-        RoutedNet.on(net, directory, {"hold_down_ms": 400}) as routed,
+        RoutedNet.on(net, directory, PATIENT) as routed,
     ):
         routed.start_all()
         yield routed

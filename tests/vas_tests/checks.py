@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
@@ -23,6 +24,7 @@ _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
 _LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()
 COUNTS_VARIABLE = "VAS_COUNTED_TESTS"
 """The environment variable that names the file for the numbers of tests skipped and passed."""
+_LAST_LINES = 60
 MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
@@ -76,7 +78,8 @@ class SuiteCheck:
 class Outcome:
     """A check that has ended: its exit status, wall time in seconds, and number of skipped tests.
 
-    `skipped` and `passed` are None for a check that pytest does not run.
+    `skipped` and `passed` are None for a check that pytest does not run. Such a check has its last
+    lines of output here, which name what failed.
     """
 
     check: SuiteCheck
@@ -84,6 +87,7 @@ class Outcome:
     seconds: float
     skipped: int | None = None
     passed: int | None = None
+    last_lines: tuple[str, ...] = ()
 
     @property
     def ran_nothing(self) -> bool:
@@ -217,12 +221,34 @@ def _run(check: SuiteCheck, counts: Path) -> Outcome:
     counts.unlink(missing_ok=True)
     started, since = time.monotonic(), time.time()
     environment = _environment() | {COUNTS_VARIABLE: str(counts)}
-    run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
-    if run.returncode and check.argv[0] == MAVEN[0]:
+    status, last_lines = _shown(check, environment)
+    if status and check.argv[0] == MAVEN[0]:
         for line in failed_output(REPOSITORY / "yarn-plugins", since):
             print(line, flush=True)
+    seconds = time.monotonic() - started
     counted = map(int, counts.read_text().split()) if counts.exists() else ()
-    return Outcome(check, run.returncode, time.monotonic() - started, *counted)
+    return Outcome(check, status, seconds, *counted, last_lines=last_lines)
+
+
+def _shown(check: SuiteCheck, environment: Mapping[str, str]) -> tuple[int, tuple[str, ...]]:
+    """Runs a check, its output on the terminal; returns its status and, not of pytest, its end."""
+    if "pytest" in check.argv:
+        run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
+        return run.returncode, ()
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    with subprocess.Popen(
+        check.argv,
+        cwd=REPOSITORY,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as run:
+        for line in run.stdout or ():
+            print(line, end="", flush=True)
+            last.append(line.rstrip("\n"))
+    return run.returncode, tuple(last)
 
 
 def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:
@@ -234,7 +260,9 @@ def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:
         run = subprocess.run(
             argv, cwd=REPOSITORY, check=False, env=_environment(), stdout=file, stderr=file
         )
-    return Outcome(check, run.returncode, time.monotonic() - started), output
+    seconds = time.monotonic() - started
+    lines = output.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+    return Outcome(check, run.returncode, seconds, last_lines=tuple(lines)), output
 
 
 def _printed(ran: tuple[Outcome, Path]) -> Outcome:

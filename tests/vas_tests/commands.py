@@ -96,7 +96,7 @@ def test(
         print_table(("CHECK", "COMMAND"), [(c.name, shlex.join(c.argv)) for c in chosen])
         return ExitStatus.DONE
     outcomes = run_checks(chosen)
-    failed = _print_outcomes(outcomes)
+    failed = print_outcomes(outcomes)
     if record and number is not None and not failed:
         _record(slice_of_number(number), outcomes[0])
     return ExitStatus.FAILED if failed else ExitStatus.DONE
@@ -120,11 +120,14 @@ def _record(part: Slice, outcome: Outcome) -> None:
     record_green_run(part, outcome)
 
 
-def _print_outcomes(outcomes: list[Outcome]) -> bool:
-    """Prints how each check ended; returns whether one failed."""
+def print_outcomes(outcomes: list[Outcome]) -> bool:
+    """Prints how each check ended, what failed with its last lines; returns whether one failed."""
+    failed = [o for o in outcomes if o.status != 0]
+    for outcome in failed:
+        if outcome.last_lines:
+            print(f"== {outcome.check.name} failed; its last lines:", *outcome.last_lines, sep="\n")
     rows = [(o.check.name, _result(o), f"{o.seconds:.0f}", o.skipped or "") for o in outcomes]
     print_table(("CHECK", "RESULT", "SECONDS", "TESTS SKIPPED"), rows)
-    failed = [o for o in outcomes if o.status != 0]
     print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
     if skipped := sum(o.skipped or 0 for o in outcomes):
         print(f"{counted(skipped, 'test')} skipped: the reasons are above", flush=True)
