@@ -226,8 +226,10 @@ def _run(check: SuiteCheck, counts: Path) -> Outcome:
         for line in failed_output(REPOSITORY / "yarn-plugins", since):
             print(line, flush=True)
     seconds = time.monotonic() - started
-    counted = map(int, counts.read_text().split()) if counts.exists() else ()
-    return Outcome(check, status, seconds, *counted, last_lines=last_lines)
+    if not counts.exists():
+        return Outcome(check, status, seconds, last_lines=last_lines)
+    skipped, passed = map(int, counts.read_text().split())
+    return Outcome(check, status, seconds, skipped, passed)
 
 
 def _shown(check: SuiteCheck, environment: Mapping[str, str]) -> tuple[int, tuple[str, ...]]:
@@ -244,11 +246,12 @@ def _shown(check: SuiteCheck, environment: Mapping[str, str]) -> tuple[int, tupl
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-    ) as run:
-        for line in run.stdout or ():
+    ) as piped:
+        assert piped.stdout is not None
+        for line in piped.stdout:
             print(line, end="", flush=True)
             last.append(line.rstrip("\n"))
-    return run.returncode, tuple(last)
+    return piped.returncode, tuple(last)
 
 
 def _run_beside(check: SuiteCheck, directory: Path) -> tuple[Outcome, Path]:
