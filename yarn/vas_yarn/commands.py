@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from getpass import getuser
 from pathlib import Path
 
 import click
@@ -31,8 +32,11 @@ from vas_yarn.resourcemanager import ResourceManagerClient
 from vas_yarn.rest import NotKnown
 from vas_yarn.site_files import JobConfiguration, machine_configuration
 from vas_yarn.site_services import history_url, manager_urls
+from vas_yarn.spark.eventlog import find_event_log
+from vas_yarn.spark.here import events_directory
+from vas_yarn.spark.locality import show_spark
 
-_MAPREDUCE = "MAPREDUCE"
+_MAPREDUCE, _SPARK = "MAPREDUCE", "SPARK"
 _LOGS_ARRIVE_SECONDS = 30
 _POLL_SECONDS = 1
 _LATER = {
@@ -82,7 +86,9 @@ def locality(
     ca: Path | None,
     as_json: bool,
 ) -> None:
-    """Show where each map ran, where its stripe is, and why.
+    """Show where each map ran, where its stripe is, and why; of Spark, each stage's tasks.
+
+    An application of Spark is found by its event log, which `vas submit --spark` has written.
 
     \b
     Example: vas job locality application_1700000000000_0001
@@ -94,6 +100,10 @@ def locality(
     job_name = job_id(application_id)
     cluster = _site(cluster_file, application_id)
     conf = machine_configuration(note)
+    application = job_name.replace("job_", "application_")
+    if log := find_event_log(events_directory(conf, cluster, getuser()), application):
+        show_spark(log, as_json)
+        return
     server = History(history or history_url(conf, cluster), ca)
     try:
         decisions = _decisions(server, job_name, conf, logs)
@@ -117,6 +127,8 @@ def _refuse_another_framework(urls: tuple[str, ...], job_name: str, ca: Path | N
     if kind and kind != _MAPREDUCE:
         what = f"is an application of {kind}, and the history has MapReduce's jobs alone"
         hint = f"see where its tasks ran in {kind}'s own history or web page"
+        if kind == _SPARK:
+            hint += "; `vas submit --spark` has an event log written, which this command reads"
         raise BadInput(what, where=application, hint=hint)
 
 

@@ -11,6 +11,7 @@ _HADOOP = REPOSITORY / "yarn-plugins/hadoop/target/lib"
 _PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 _MODULES = REPOSITORY / "yarn-plugins"
 _HINT = "run `vas build`"
+_INSTALLED = Path("/usr/lib/vas")
 ACCEPT_MODULES = {"vas-contract-suites": "contract", "vas-workloads": "workloads"}
 """The jars that `vas accept` runs, by the plugins' module that makes each."""
 ON_A_NODE = Path("/usr/lib/vas/accept")
@@ -42,3 +43,24 @@ def find_accept_jar(name: str, installed: Path = ON_A_NODE) -> Path:
             return found[-1]
     hint = "in a clone run `vas build`; for a node, `vas provision hadoop` and then site.yml"
     raise NotHere(f"{name}-*.jar is not there", hint=hint)
+
+
+def find_spark_jars(installed: Path = _INSTALLED) -> tuple[Path, ...]:
+    """Returns what Spark needs on its class paths: the plugins, the shuffle manager, and JNA.
+
+    A clone's own, else those that the role `hadoop` installs. Raises NotHere where one is missing.
+    """
+    rows = (
+        (_PLUGINS, installed / "plugins", "vas-yarn-plugins"),
+        (_MODULES / "spark/target", installed / "spark", "vas-spark"),
+        (_HADOOP, installed / "hadoop", "jna"),
+    )
+    return tuple(_newest(f"{name}-[0-9]*.jar", clone, node) for clone, node, name in rows)
+
+
+def _newest(pattern: str, *directories: Path) -> Path:
+    for directory in directories:
+        if found := sorted(directory.glob(pattern)):
+            return found[-1]
+    hint = "in a clone: `./vas spark get`; on a site: docs/spark.md"
+    raise NotHere(f"{pattern} is not there", where=str(directories[-1]), hint=hint)

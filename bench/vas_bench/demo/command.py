@@ -23,7 +23,7 @@ from vas_bench.demo.arms import (
     with_ratios,
 )
 from vas_core.cli import SizeType, json_option, note, print_json
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.program import as_called
 from vas_core.progress import Steps
 from vas_core.table import print_table
@@ -68,10 +68,13 @@ def _typed(size: int, hosts: int, more: str | None) -> str:
     type=click.Choice(list(MORE_ARMS)),
     help="Run further arms: jbs, map output on the nodes' own disks.",
 )
+@click.option("--spark", is_flag=True, help="Sort by Spark instead, with its shuffle and VAS's.")
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
-def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json: bool) -> None:
+def demo(
+    size: int, hosts: int, more: str | None, spark: bool, keep: bool, yes: bool, as_json: bool
+) -> None:
     """Run TeraSort on the same data, four ways or six, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
@@ -82,22 +85,35 @@ def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json
     JBS and JBS, own collector (--arms jbs): map output stays on the nodes' own disks, and the
     daemon vas-shuffled copies it; stock's maps write it, or VAS's collector.
 
-    It ends by writing a report, one HTML file, and saying where. Interrupted, it leaves no process,
-    namespace or mount behind.
+    With --spark another sort runs by Spark, which is fetched once (450 MB): with its own shuffle,
+    and with map output on Lustre.
+
+    It ends by writing a report, one HTML file, and saying where; with --spark by a table alone.
+    Interrupted, it leaves no process, namespace or mount behind.
 
     \b
     Examples: ./vas demo
               ./vas demo --size 768M --keep
               ./vas demo --arms jbs
+              ./vas demo --spark
               ./vas demo --yes --json
     """
     # Statistics take a second to import, which `vas --help` need not wait for.
     from vas_bench.demo.report import write_report
 
+    if spark and more:
+        raise BadInput("one of the two", where="--spark and --arms", hint="leave one out")
     sizes = TeraSortSizes.of(size, hosts)
     directory = default_directory("demo")
     check_no_demo(directory)
     check_room(size, directory)
+    if spark:
+        from vas_bench.demo.spark import run_spark_demo
+
+        run_spark_demo(
+            LabOptions(state_dir=directory, hosts=hosts), size, keep=keep, as_json=as_json
+        )
+        return
     arms = [*DEMO_ARMS, *(MORE_ARMS[more] if more else ())]
     daemon = shuffled_properties() if more else {}
     options = LabOptions(state_dir=directory, hosts=hosts, properties=daemon)

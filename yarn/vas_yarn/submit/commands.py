@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import click
 
@@ -44,6 +44,8 @@ from vas_yarn.submit.medium import (
 )
 from vas_yarn.submit.plan import SubmissionPlan, SubmittedJob, plan, split_words
 from vas_yarn.submit.rule import Choice, choose
+
+_SPARK = "--spark"
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,31 @@ class _Profile(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+class _SubmitCommand(click.Command):
+    """A command that hands over to Spark's where `--spark` comes first."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        if args[:1] == [_SPARK]:
+            # What it does not need is not imported (its test counts what `vas --help` takes).
+            from vas_yarn.spark.submit import submit_spark
+
+            return submit_spark.make_context(f"{info_name} {_SPARK}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=_SubmitCommand, context_settings={"allow_interspersed_args": False})
+@click.option(
+    _SPARK,
+    "spark",
+    is_flag=True,
+    help="First of all options: run an application of Spark (vas submit --spark --help).",
+)
 @click.option(
     "--profile",
     type=_Profile(["auto", *PROFILES]),
@@ -105,6 +131,7 @@ class _Profile(click.Choice[str]):
 @click.argument("jar", type=click.Path(path_type=Path))
 @click.argument("words", metavar="[CLASS] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def submit(
+    spark: bool,
     profile: str,
     shuffle: Literal["auto"] | Medium,
     conf_file: Path | None,
@@ -125,9 +152,12 @@ def submit(
               vas submit --shuffle node my-runnable.jar /in /out
               vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
               vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
+              vas submit --spark my.py lustre:///PROJECT/in
     \f
     Raises BadInput for a jar that is not there, NotHere without `hadoop`.
     """
+    if spark:
+        raise BadInput("comes after another option", where=_SPARK, hint=f"vas submit {_SPARK} ...")
     if not jar.is_file():
         raise BadInput("there is no such jar", where=str(jar), hint="name a jar of this machine")
     entry = find_entry(jar, words)

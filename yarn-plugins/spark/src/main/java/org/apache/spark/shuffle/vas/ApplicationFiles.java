@@ -22,10 +22,12 @@ final class ApplicationFiles {
 
   private final ShuffleFiles files;
   private final Path directory;
+  private final String named;
 
-  ApplicationFiles(ShuffleFiles files, Path directory) {
+  ApplicationFiles(ShuffleFiles files, Path directory, String named) {
     this.files = requireNonNull(files, "files");
     this.directory = requireNonNull(directory, "directory");
+    this.named = requireNonNull(named, "named");
   }
 
   /**
@@ -35,27 +37,23 @@ final class ApplicationFiles {
    * @throws IllegalStateException if the driver did not name the directory, or it is of no use
    */
   static ApplicationFiles of(SparkConf conf, Map<String, String> told) {
-    String name = told.get(VasSparkConf.APPLICATION);
-    if (name == null) {
+    String named = told.get(VasSparkConf.APPLICATION);
+    if (named == null) {
       throw new IllegalStateException("the driver named no directory for map output: it must have "
           + "spark.shuffle.manager=" + VasShuffleManager.class.getName() + " too");
     }
+    Path directory = new Path(named);
     try {
-      return storage(conf).application(name);
+      return ShuffleStorage.at(directory.getParent().toString(),
+          SparkHadoopUtil.get().newConfiguration(conf)).application(directory.getName());
     } catch (IOException e) {
       throw new IllegalStateException(e.getMessage(), e);
     }
   }
 
-  /** Returns the directory of all applications of the user that the configuration names. */
-  static ShuffleStorage storage(SparkConf conf) throws IOException {
-    return ShuffleStorage.at(
-        conf.get(VasSparkConf.DIRECTORY), SparkHadoopUtil.get().newConfiguration(conf));
-  }
-
-  /** Returns the name of the directory. */
-  String name() {
-    return directory.getName();
+  /** Returns the directory as any machine finds it: a path that all mount, or {@code lustre:///}. */
+  String named() {
+    return named;
   }
 
   /** Returns where the files of a shuffle are, for messages. */

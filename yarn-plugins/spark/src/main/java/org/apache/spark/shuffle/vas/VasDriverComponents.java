@@ -28,6 +28,7 @@ final class VasDriverComponents implements ShuffleDriverComponents {
     thread.setDaemon(true);
     return thread;
   });
+  private ShuffleStorage storage;
   private ApplicationFiles files;
   private boolean sweeps;
 
@@ -38,12 +39,13 @@ final class VasDriverComponents implements ShuffleDriverComponents {
   @Override
   public Map<String, String> initializeApplication() {
     try {
-      files = ApplicationFiles.storage(conf).makeApplication(conf.getAppId());
+      storage = ShuffleStorage.of(conf);
+      files = storage.makeApplication(conf.getAppId());
     } catch (IOException e) {
       throw new UncheckedIOException(
           "no directory for map output: " + e.getMessage(), e);
     }
-    return Map.of(VasSparkConf.APPLICATION, files.name());
+    return Map.of(VasSparkConf.APPLICATION, files.named());
   }
 
   /** Returns true: what an executor wrote outlives it, and its machine. */
@@ -101,8 +103,9 @@ final class VasDriverComponents implements ShuffleDriverComponents {
         LOG.warn("A removal has not ended after {} s", SECONDS_TO_END);
       }
       files.removeAll();
+      storage.removeIfOfJob();
     } catch (IOException e) {
-      LOG.warn("{}: not removed, please remove it: {}", files.name(), e.getMessage());
+      LOG.warn("{}: not removed, please remove it: {}", files.named(), e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

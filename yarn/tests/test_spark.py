@@ -1,0 +1,280 @@
+"""`vas submit --spark`, `vas spark config`, and Spark's event log."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vas_cluster.hadoop import configuration_xml
+from vas_core.cli import run_command
+from vas_core.errors import BadInput, NotHere
+from vas_core.safe_open import Planted
+from vas_yarn import jars
+from vas_yarn.spark import installation
+from vas_yarn.spark.eventlog import find_event_log, read_stages
+from vas_yarn.spark.here import make_events_directory
+from vas_yarn.spark.installation import find_spark
+from vas_yarn.spark.properties import MANAGER, SparkSite, as_file, keys_of, spark_properties
+
+EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
+JARS = {"plugins": "vas-yarn-plugins-0.1.0", "spark": "vas-spark-0.1.0", "hadoop": "jna-5.18.1"}
+APPLICATION = "application_1764370000000_0007"
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a map, Hadoop's configuration, VAS's jars and a Spark; its mount is local."""
+    described = yaml.safe_load(EXAMPLE.read_text())
+    described["lustre"]["mount"] = str(tmp_path / "lustre")
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(described))
+    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "cluster.yaml"))
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path / "conf"))
+    monkeypatch.setenv("SPARK_HOME", str(make_spark(tmp_path / "spark")))
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "lustre/yarn").mkdir(parents=True)
+    keys = {"yarn.app.mapreduce.am.staging-dir": "/yarn", "vas.lustre.block-size": "64m"}
+    (tmp_path / "conf/core-site.xml").write_text(configuration_xml(keys))
+    for folder, name in JARS.items():
+        (tmp_path / "lib" / folder).mkdir(parents=True)
+        (tmp_path / "lib" / folder / f"{name}.jar").touch()
+    nowhere = tmp_path / "nowhere"
+    for constant in ("_PLUGINS", "_MODULES", "_HADOOP"):
+        monkeypatch.setattr(jars, constant, nowhere)
+    installed = jars.find_spark_jars
+    monkeypatch.setattr("vas_yarn.spark.here.find_spark_jars", lambda: installed(tmp_path / "lib"))
+    return tmp_path
+
+
+def make_spark(home: Path) -> Path:
+    """A SPARK_HOME whose spark-submit prints its words and where the configuration is."""
+    for name in ("bin", "jars", "conf"):
+        (home / name).mkdir(parents=True)
+    program = home / "bin/spark-submit"
+    program.write_text('#!/bin/sh\necho "$HADOOP_CONF_DIR"\nfor w in "$@"; do echo "$w"; done\n')
+    program.chmod(0o755)
+    return home
+
+
+def dry_run(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert run_command(["submit", "--spark", "--dry-run", "--json", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def properties(found: dict[str, object]) -> dict[str, str]:
+    rows = found["properties"]
+    assert isinstance(rows, list)
+    return {row["key"]: row["value"] for row in rows}
+
+
+def test_an_application_gets_the_sites_properties(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = dry_run(capsys, "my.py", "in")
+    got = properties(found)
+    assert got["spark.shuffle.manager"] == MANAGER
+    assert got["spark.sql.files.maxPartitionBytes"] == str(64 << 20)
+    path = [str(site / "lib" / folder / f"{name}.jar") for folder, name in JARS.items()]
+    assert got["spark.executor.extraClassPath"] == ":".join(path)
+    assert got["spark.driver.extraClassPath"] == ":".join(path)
+    assert "spark.yarn.jars" not in got
+    command = found["command"]
+    assert isinstance(command, list)
+    assert command[0] == str(site / "spark/bin/spark-submit")
+    assert command[-2:] == ["my.py", "in"]
+    assert not (site / "lustre/yarn").joinpath(os.environ.get("USER", "root")).exists()
+
+
+def test_users_words_come_last_and_win(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = ("--queue", "q", "--conf", "spark.shuffle.manager=sort", "my.py", "--dry-run", "-v")
+    command = dry_run(capsys, *own)["command"]
+    assert isinstance(command, list)
+    assert tuple(command[-len(own) :]) == own
+
+
+def test_what_spark_defaults_sets_stays(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    defaults = site / "spark/conf/spark-defaults.conf"
+    defaults.write_text("# x\nspark.eventLog.enabled false\nspark.master=local[2]\n")
+    assert run_command(["submit", "--spark", "--dry-run", "--json", "my.py"]) == 0
+    shown = capsys.readouterr()
+    assert not {"spark.eventLog.enabled", "spark.master"} & set(properties(json.loads(shown.out)))
+    assert "spark.master: your spark-defaults.conf sets it, so it is not yarn" in shown.err
+
+
+def test_stock_shuffle_leaves_sparks_own_on(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    got = properties(dry_run(capsys, "--stock-shuffle", "my.py"))
+    assert not {"spark.shuffle.manager", "spark.dynamicAllocation.enabled"} & set(got)
+    assert got["spark.master"] == "yarn"
+
+
+def test_a_spark_on_the_mount_is_copied_by_no_job(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_spark(site / "lustre/sw/spark")
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    assert properties(dry_run(capsys, "my.py"))["spark.yarn.jars"] == f"local:{home}/jars/*"
+
+
+@pytest.mark.machine
+def test_it_runs_sparks_own_program(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["submit", "--spark", "my.py", "a b"]) == 0
+    printed = capfd.readouterr().out.splitlines()
+    assert printed[0] == str(site / "conf")
+    assert printed[-2:] == ["my.py", "a b"]
+    (events,) = (site / "lustre/yarn").glob("*/.staging/spark-events")
+    assert stat.S_IMODE(events.stat().st_mode) == 0o700
+
+
+def test_without_an_application_one_line(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["submit", "--spark"]) == 2
+    assert "which application?" in capsys.readouterr().err
+
+
+def test_the_word_after_another_option(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["submit", "--dry-run", "--spark", "my.py"]) == 2
+    assert "vas submit --spark ..." in capsys.readouterr().err
+
+
+def test_help_of_spark(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["submit", "--spark", "--help"]) == 0
+    assert "Usage: vas submit --spark [OPTIONS] [SPARK'S OPTIONS] APP" in capsys.readouterr().out
+
+
+def test_a_properties_file_has_a_reason_above_each_line(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = site / "vas-spark.conf"
+    assert run_command(["spark", "config", "--out", str(out)]) == 0
+    assert "spark-submit --properties-file" in capsys.readouterr().err
+    lines = out.read_text().splitlines()
+    assert all(line.startswith("# ") for line in lines[::2])
+    assert keys_of(out.read_text()) == {line.split()[0] for line in lines[1::2]}
+    assert len(list((site / "lustre/yarn").glob("*/.staging/spark-events"))) == 1
+
+
+def test_config_without_out_makes_nothing(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["spark", "config", "--no-shuffle"]) == 0
+    assert MANAGER not in capsys.readouterr().out
+    assert list((site / "lustre/yarn").iterdir()) == []
+
+
+def test_a_missing_jar_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (site / "lib/spark/vas-spark-0.1.0.jar").unlink()
+    assert run_command(["submit", "--spark", "my.py"]) != 0
+    assert "vas-spark-[0-9]*.jar is not there" in capsys.readouterr().err
+
+
+def test_a_link_at_the_event_logs_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ann/.staging").mkdir(parents=True, mode=0o700)
+    (tmp_path / "ann/.staging").chmod(0o700)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / "ann/.staging/spark-events").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Planted, match="not a directory"):
+        make_events_directory(tmp_path / "ann/.staging/spark-events")
+
+
+def test_a_staging_directory_open_to_others_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ann/.staging").mkdir(parents=True)
+    (tmp_path / "ann/.staging").chmod(0o770)
+    with pytest.raises(Planted, match="this user alone"):
+        make_events_directory(tmp_path / "ann/.staging/spark-events")
+
+
+def test_spark_is_found_by_path_and_in_an_environment(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPARK_HOME")
+    monkeypatch.setattr(installation, "OF_CLONE", site / "no")
+    monkeypatch.setenv("PATH", str(site / "spark/bin"))
+    assert find_spark().home == site / "spark"
+    home = make_spark(site / "venv/lib/python3.11/site-packages/pyspark")
+    (site / "venv/bin").mkdir()
+    (site / "venv/bin/spark-submit").symlink_to(home / "bin/spark-submit")
+    monkeypatch.setenv("PATH", str(site / "venv/bin"))
+    assert find_spark().home == home
+    monkeypatch.setenv("PATH", str(site))
+    with pytest.raises(NotHere, match="no Spark"):
+        find_spark()
+    monkeypatch.setenv("SPARK_HOME", str(site))
+    with pytest.raises(BadInput, match="has no bin/spark-submit"):
+        find_spark()
+
+
+def test_each_property_has_a_reason() -> None:
+    rows = spark_properties(SparkSite([Path("/a.jar")], 128 << 20, Path("/l/e"), Path("/l/jars")))
+    assert all(row.why for row in rows)
+    assert len({row.key for row in rows}) == len(rows)
+    assert "reads one stripe (128 MiB)" in as_file(rows)
+
+
+def task(stage: int, place: str, read: int, reason: str = "Success") -> dict[str, object]:
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Stage Attempt ID": 0,
+        "Task End Reason": {"Reason": reason},
+        "Task Info": {"Locality": place, "Host": "vm1"},
+        "Task Metrics": {"Input Metrics": {"Bytes Read": read}},
+    }
+
+
+def write_log(file: Path, events: Iterable[dict[str, object]], end: str = "") -> Path:
+    file.write_text("".join(json.dumps(event) + "\n" for event in events) + end)
+    return file
+
+
+def test_stages_of_an_event_log(tmp_path: Path) -> None:
+    named = {"Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "text at app.py:3"}
+    log = write_log(
+        tmp_path / "log",
+        [
+            {"Event": "SparkListenerApplicationStart", "App Name": "SparkListenerTaskEnd"},
+            task(0, "NODE_LOCAL", 100),
+            task(0, "ANY", 50),
+            task(0, "NODE_LOCAL", 100, "TaskKilled"),
+            {"Event": "SparkListenerStageCompleted", "Stage Info": named},
+            task(1, "PROCESS_LOCAL", 0),
+        ],
+        end='{"Event":"SparkListenerTaskEnd","Stage',
+    )
+    first, second = read_stages(log)
+    assert (first.name, first.read, first.read_local) == ("text at app.py:3", 150, 100)
+    assert dict(first.tasks) == {"NODE_LOCAL": 1, "ANY": 1}
+    assert (second.placed, second.tasks.total()) == (0, 1)
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [], '{"Event":"SparkListenerTaskEnd",\n{}\n')
+    with pytest.raises(BadInput, match="is not JSON"):
+        read_stages(log)
+
+
+def test_the_newest_log_of_an_application(tmp_path: Path) -> None:
+    assert find_event_log(tmp_path / "none", APPLICATION) is None
+    for age, name in ((9, f"{APPLICATION}_1"), (5, f"{APPLICATION}_2.inprogress")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    (tmp_path / f"{APPLICATION}_3").symlink_to("/etc/passwd")
+    found = find_event_log(tmp_path, APPLICATION)
+    assert found is not None
+    assert found.name.endswith("_2.inprogress")
+
+
+def test_job_locality_shows_sparks_stages(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["spark", "config", "--out", str(site / "f")]) == 0
+    (events,) = (site / "lustre/yarn").glob("*/.staging/spark-events")
+    write_log(events / APPLICATION, [task(0, "NODE_LOCAL", 3 << 20), task(0, "ANY", 1 << 20)])
+    capsys.readouterr()
+    assert run_command(["job", "locality", APPLICATION]) == 0
+    shown = capsys.readouterr().out
+    assert "2 tasks had a place: 1 ran there; 3 MiB of 4 MiB local" in shown
+    assert run_command(["job", "locality", APPLICATION, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["input_bytes"] == 4 << 20

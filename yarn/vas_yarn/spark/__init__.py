@@ -1,0 +1,1 @@
+"""Spark on the queue: its properties, its submission, and where its tasks ran."""

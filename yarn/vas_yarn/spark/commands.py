@@ -1,0 +1,85 @@
+"""`vas spark`: what Spark needs of a site of VAS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vas_core.cli import json_option, note, print_json
+from vas_core.errors import ExitStatus, NotHere
+from vas_core.files import write_atomically
+from vas_core.table import print_table
+from vas_yarn.spark.here import make_events_directory, read_site
+from vas_yarn.spark.installation import SparkInstallation, find_spark, install_spark
+from vas_yarn.spark.properties import as_file, spark_properties
+
+
+@click.group()
+def spark() -> None:
+    """Show Spark's properties for this site, and put Spark beside a clone."""
+
+
+@spark.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File to write, for spark-submit --properties-file; also makes the directory of event"
+    " logs.",
+)
+@click.option("--no-shuffle", is_flag=True, help="Leave Spark's own shuffle on.")
+@json_option
+def config(out: Path | None, no_shuffle: bool, as_json: bool) -> int:
+    """Print or write a properties file by which plain spark-submit runs on this site.
+
+    Each property has its reason above it. What it names is found by the site's map and its Hadoop
+    configuration; without --out nothing is made.
+
+    \b
+    Examples: vas spark config
+              vas spark config --out vas-spark.conf
+              spark-submit --properties-file vas-spark.conf my.py
+
+    \f
+    Raises BadInput without a map or a configuration, NotHere without VAS's jars.
+    """
+    site, directory = read_site(_any_spark())
+    rows = spark_properties(site, shuffle=not no_shuffle)
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    if out is None:
+        if not as_json:
+            click.echo(as_file(rows), nl=False)
+        return ExitStatus.DONE
+    make_events_directory(site.events)
+    write_atomically(out, as_file(rows))
+    note(f"{out}: written; next: HADOOP_CONF_DIR={directory} spark-submit --properties-file {out}")
+    return ExitStatus.DONE
+
+
+def _any_spark() -> SparkInstallation | None:
+    try:
+        return find_spark()
+    except NotHere:
+        return None
+
+
+@spark.command()
+@json_option
+def get(as_json: bool) -> int:
+    """Put the pinned pyspark beside this clone, for its lab; build VAS's jar for it.
+
+    What is there already stays. PyPI has 450 MB of it.
+
+    \b
+    Example: ./vas spark get
+
+    \f
+    Raises VasError if a step fails.
+    """
+    found = install_spark(note)
+    if as_json:
+        print_json({"home": str(found.home), "why": found.why})
+    else:
+        print_table(("SPARK_HOME", "WHY"), [(found.home, found.why)])
+    return ExitStatus.DONE

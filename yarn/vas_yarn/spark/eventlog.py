@@ -1,0 +1,111 @@
+"""Reads from Spark's event log where an application's tasks ran."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vas_core.errors import BadInput
+
+_TASK, _STAGE = "SparkListenerTaskEnd", "SparkListenerStageCompleted"
+_LONGEST_LINE = 64 << 20
+PLACES = ("NODE_LOCAL", "RACK_LOCAL", "ANY")
+"""Spark's words for a task that had a place to be: there, in its rack, elsewhere."""
+
+
+@dataclass
+class SparkStage:
+    """A stage of an application: its tasks that succeeded, by Spark's word for where they ran.
+
+    `read` and `read_local`: bytes of input, and those of tasks that ran where their data was.
+    """
+
+    number: int
+    attempt: int
+    name: str = ""
+    tasks: Counter[str] = field(default_factory=Counter)
+    hosts: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+    read_local: int = 0
+
+    @property
+    def placed(self) -> int:
+        """Returns how many tasks had a place to be."""
+        return sum(self.tasks[place] for place in PLACES)
+
+    def as_json(self) -> dict[str, object]:
+        """Returns the stage as `vas job locality --json` prints it."""
+        return {
+            "stage": self.number,
+            "attempt": self.attempt,
+            "name": self.name,
+            "tasks": dict(self.tasks),
+            "hosts": dict(self.hosts),
+            "input_bytes": self.read,
+            "node_local_input_bytes": self.read_local,
+        }
+
+
+def find_event_log(directory: Path, application: str) -> Path | None:
+    """Returns an application's newest event log in a directory, whole or still written; or None."""
+    found = [
+        path
+        for path in (directory.glob(f"{application}*") if directory.is_dir() else ())
+        if path.is_file() and not path.is_symlink()
+    ]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def read_stages(log: Path) -> list[SparkStage]:
+    """Returns the stages of an event log, in order. Raises BadInput if it is none.
+
+    A last line that is not whole, as of an application that still runs, is left out.
+    """
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        return _stages(_events(lines, log))
+
+
+def _events(lines: Iterable[str], log: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        # Most events are of no use here, and some are long.
+        if (_TASK not in line[:100] and _STAGE not in line[:100]) or len(line) > _LONGEST_LINE:
+            continue
+        try:
+            event = json.loads(line)
+        except ValueError as wrong:
+            if not line.endswith("\n"):
+                return
+            raise BadInput("is not JSON", where=f"{log}:{number}") from wrong
+        if isinstance(event, dict):
+            yield event
+
+
+def _stages(events: Iterable[dict[str, Any]]) -> list[SparkStage]:
+    stages: dict[tuple[int, int], SparkStage] = {}
+
+    def of(number: int, attempt: int) -> SparkStage:
+        return stages.setdefault((number, attempt), SparkStage(number, attempt))
+
+    for event in events:
+        if event.get("Event") == _STAGE:
+            told = event.get("Stage Info", {})
+            of(told.get("Stage ID", -1), told.get("Stage Attempt ID", 0)).name = str(
+                told.get("Stage Name", "")
+            )
+        elif event.get("Task End Reason", {}).get("Reason") == "Success":
+            _count(of(event.get("Stage ID", -1), event.get("Stage Attempt ID", 0)), event)
+    return [stages[key] for key in sorted(stages)]
+
+
+def _count(stage: SparkStage, event: dict[str, Any]) -> None:
+    told = event.get("Task Info", {})
+    place = str(told.get("Locality", "UNKNOWN"))
+    stage.tasks[place] += 1
+    stage.hosts[str(told.get("Host", ""))] += 1
+    read = int(event.get("Task Metrics", {}).get("Input Metrics", {}).get("Bytes Read", 0))
+    stage.read += read
+    stage.read_local += read if place == PLACES[0] else 0

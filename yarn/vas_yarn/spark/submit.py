@@ -1,0 +1,91 @@
+"""`vas submit --spark`: runs an application of Spark with the site's properties."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from vas_core.cli import json_option, note, print_json
+from vas_core.errors import BadInput, ExitStatus
+from vas_yarn.spark.here import make_events_directory, not_set_by_user, read_site
+from vas_yarn.spark.installation import SparkInstallation, find_spark
+from vas_yarn.spark.properties import SparkProperty, as_words, spark_properties
+from vas_yarn.submit.ending import run_and_lead_on
+
+
+@dataclass(frozen=True)
+class _Submission:
+    """A submission that is about to run."""
+
+    spark: SparkInstallation
+    rows: Sequence[SparkProperty]
+    argv: tuple[str, ...]
+    configuration: str
+    events: Path
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "spark_home": str(self.spark.home),
+            "why": self.spark.why,
+            "command": list(self.argv),
+            "hadoop_conf_dir": self.configuration,
+            "properties": [row.as_json() for row in self.rows],
+        }
+
+
+@click.command(
+    "--spark", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True}
+)
+@click.option("--dry-run", is_flag=True, help="Print the command instead of running it.")
+@click.option("--stock-shuffle", is_flag=True, help="Leave Spark's own shuffle on.")
+@json_option
+@click.argument(
+    "words", metavar="[SPARK'S OPTIONS] APP [ARGS]...", nargs=-1, type=click.UNPROCESSED
+)
+def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple[str, ...]) -> int:
+    """Run an application of Spark with this site's properties, as `spark-submit` would.
+
+    What stands before APP goes to spark-submit as it is, and wins over the site's properties; so
+    does what your own spark-defaults.conf sets.
+
+    \b
+    Examples: vas submit --spark my.py lustre:///PROJECT/in
+              vas submit --spark --queue QUEUE --num-executors 4 my.py
+              vas submit --spark --dry-run --class org.example.Main my.jar
+
+    \f
+    Raises BadInput without an application, NotHere without a Spark or VAS's jars.
+    """
+    if not words:
+        hint = "name a .py, a .jar or a .R: vas submit --spark my.py"
+        raise BadInput("which application?", where="--spark", hint=hint)
+    found = _prepare(words, shuffle=not stock_shuffle)
+    if dry_run:
+        if as_json:
+            print_json(found.as_json())
+        else:
+            click.echo(shlex.join(found.argv))
+        return ExitStatus.DONE
+    make_events_directory(found.events)
+    os.environ["HADOOP_CONF_DIR"] = found.configuration
+    if as_json:
+        print_json(found.as_json())
+    return run_and_lead_on(found.argv)
+
+
+def _prepare(words: Sequence[str], *, shuffle: bool) -> _Submission:
+    spark = find_spark()
+    site, configuration = read_site(spark)
+    rows, own = not_set_by_user(spark, spark_properties(site, shuffle=shuffle))
+    note(f"Spark {spark.home}: {spark.why}")
+    for row in rows:
+        note(f"{row.key}={row.value}: {row.why}")
+    for row in own:
+        note(f"{row.key}: your spark-defaults.conf sets it, so it is not {row.value}")
+    argv = (str(spark.submit), *as_words(rows), *words)
+    return _Submission(spark, rows, argv, configuration, site.events)
