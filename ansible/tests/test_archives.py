@@ -64,3 +64,23 @@ def test_a_python_that_vas_does_not_run_on_is_refused(
 ) -> None:
     assert run_command(["provision", "wheels", str(tmp_path / "x.tar"), "--python", python]) != 0
     assert f"{python}: is not a supported Python" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_sparks_shuffle_manager_is_packed_once_it_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: bool
+) -> None:
+    jars = {name: tmp_path / f"{name}-1.0.jar" for name in ("hadoop-common", "vas-x", "vas-spark")}
+    for jar in jars.values():
+        jar.touch()
+    (tmp_path / "lib").mkdir()
+    shuffle = jars["vas-spark"] if built else None
+    monkeypatch.setattr(archives, "find_hadoop", lambda: tmp_path / "lib")
+    monkeypatch.setattr(archives, "find_plugins", lambda: jars["vas-x"])
+    monkeypatch.setattr(archives, "find_accept_jar", lambda name: jars["hadoop-common"])
+    for module in ("archives", "commands"):
+        monkeypatch.setattr(f"vas_ansible.{module}.find_spark_shuffle", lambda: shuffle)
+    assert run_command(["provision", "hadoop", str(tmp_path / "a.tar")]) == 0
+    with tarfile.open(tmp_path / "a.tar") as tar:
+        assert ("spark/vas-spark-1.0.jar" in tar.getnames()) is built
+    assert ("`vas spark get`" in capsys.readouterr().err) is not built

@@ -68,14 +68,19 @@ def test_a_word_is_the_class_that_hadoop_s_own_program_starts(
 
 
 @pytest.mark.skipif(shutil.which("tclsh") is None, reason="not installed: tclsh")
-def test_the_modulefile_gives_spark_the_plugins_and_jna(tmp_path: Path) -> None:
+def test_the_modulefile_gives_spark_its_jars(tmp_path: Path) -> None:
     """Tcl, the language of modulefiles, reads it; its commands print what they would set."""
     text = (TEMPLATE.parent / "modulefile.j2").read_text()
     for name, value in (("hadoop_directory", tmp_path), ("hadoop_configuration", "/etc/vas/h")):
         text = text.replace(f"{{{{ __vas_{name} }}}}", str(value))
     text = text.replace("{{ vas_cluster.site }}", "a site")
     assert "{{" not in text
-    for jar in ("plugins/vas-1.jar", "hadoop/jna-5.jar", "hadoop/guava-33.jar"):
+    for jar in (
+        "plugins/vas-1.jar",
+        "spark/vas-spark-1.jar",
+        "hadoop/jna-5.jar",
+        "hadoop/guava-33.jar",
+    ):
         (tmp_path / jar).parent.mkdir(exist_ok=True)
         (tmp_path / jar).touch()
     commands = ("setenv", "prepend-path", "append-path", "module-whatis")
@@ -84,7 +89,7 @@ def test_the_modulefile_gives_spark_the_plugins_and_jna(tmp_path: Path) -> None:
     said = run(["tclsh", tmp_path / "read.tcl"]).stdout.splitlines()
     assert [line for line in said if line.startswith("append-path")] == [
         f"append-path SPARK_DIST_CLASSPATH {tmp_path}/{jar}"
-        for jar in ("hadoop/jna-5.jar", "plugins/vas-1.jar")
+        for jar in ("hadoop/jna-5.jar", "plugins/vas-1.jar", "spark/vas-spark-1.jar")
     ]
     assert "setenv HADOOP_CONF_DIR /etc/vas/h" in said
 

@@ -17,7 +17,13 @@ from vas_core.errors import VasError
 from vas_core.files import write_atomically
 from vas_core.sbom import SbomComponent, bill, file_components
 from vas_core.wheels import gather_wheels
-from vas_yarn.jars import ACCEPT_MODULES, find_accept_jar, find_hadoop, find_plugins
+from vas_yarn.jars import (
+    ACCEPT_MODULES,
+    find_accept_jar,
+    find_hadoop,
+    find_plugins,
+    find_spark_shuffle,
+)
 
 # Debian 12's Python, and one that Rocky 9 has in addition to its own.
 PYTHON = "3.11"
@@ -39,11 +45,14 @@ def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
 def archive_hadoop(archive: Path) -> int:
     """Packs Hadoop's jars, the plugins', and those of `vas accept`; returns their number.
 
+    Spark's shuffle manager is packed where the clone has built it (`vas spark get`).
+
     Raises NotHere before a build, OSError if the archive cannot be written.
     """
     jars = _named("hadoop", find_hadoop().glob("*.jar"))
     accept = _named("accept", map(find_accept_jar, ACCEPT_MODULES))
-    return pack(archive, jars | _named("plugins", [find_plugins()]) | accept)
+    spark = _named("spark", filter(None, [find_spark_shuffle()]))
+    return pack(archive, jars | _named("plugins", [find_plugins()]) | accept | spark)
 
 
 def _named(directory: str, files: Iterable[Path]) -> dict[str, Path]:

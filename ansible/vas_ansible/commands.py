@@ -27,6 +27,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.lazy import LazyGroup
 from vas_core.sbom import SbomComponent
 from vas_core.suggest import suggestion
+from vas_yarn.jars import find_spark_shuffle
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 
@@ -75,13 +76,16 @@ def wheels(file: Path, pythons: tuple[str, ...]) -> None:
 def hadoop(file: Path) -> None:
     """Write Hadoop and the plugins, as the lab runs them.
 
-    FILE is a tar of jars; the inventory names it as vas_hadoop_archive.
+    FILE is a tar of jars; the inventory names it as vas_hadoop_archive. Spark's shuffle manager is
+    in it after `vas spark get`.
 
     \b
     Example: vas build && vas provision hadoop build/vas-hadoop.tar
     """
     count = archive_hadoop(file)
     note(f"{file}: {count} jars; set vas_hadoop_archive to it")
+    if find_spark_shuffle() is None:
+        note("without Spark's shuffle manager; for it: `vas spark get`, then this again")
 
 
 @provision.command("audit")

@@ -12,6 +12,7 @@ _PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 _MODULES = REPOSITORY / "yarn-plugins"
 _HINT = "run `vas build`"
 _INSTALLED = Path("/usr/lib/vas")
+_SPARK_JAR = "vas-spark-[0-9]*.jar"
 ACCEPT_MODULES = {"vas-contract-suites": "contract", "vas-workloads": "workloads"}
 """The jars that `vas accept` runs, by the plugins' module that makes each."""
 ON_A_NODE = Path("/usr/lib/vas/accept")
@@ -45,6 +46,12 @@ def find_accept_jar(name: str, installed: Path = ON_A_NODE) -> Path:
     raise NotHere(f"{name}-*.jar is not there", hint=hint)
 
 
+def find_spark_shuffle() -> Path | None:
+    """Returns the path of Spark's shuffle manager in a clone; None before `vas spark get`."""
+    found = sorted((_MODULES / "spark/target").glob(_SPARK_JAR))
+    return found[-1] if found else None
+
+
 def find_spark_jars(installed: Path = _INSTALLED) -> tuple[Path, ...]:
     """Returns what Spark needs on its class paths: the plugins, the shuffle manager, and JNA.
 
@@ -62,5 +69,5 @@ def _newest(pattern: str, *directories: Path) -> Path:
     for directory in directories:
         if found := sorted(directory.glob(pattern)):
             return found[-1]
-    hint = "in a clone: `./vas spark get`; on a site: docs/spark.md"
+    hint = "in a clone: `vas spark get`; on a site: docs/spark.md"
     raise NotHere(f"{pattern} is not there", where=str(directories[-1]), hint=hint)

@@ -52,7 +52,7 @@ def find_spark() -> SparkInstallation:
         return SparkInstallation(home, "spark-submit on PATH is its own")
     if home := _of_environment(OF_CLONE):
         return SparkInstallation(home, "`vas spark get` put it there")
-    hint = "set SPARK_HOME, or `pip install pyspark==4.2.0`; in a clone: `./vas spark get`"
+    hint = "set SPARK_HOME, or `pip install pyspark==4.2.0`; in a clone: `vas spark get`"
     raise NotHere("no Spark: neither SPARK_HOME nor spark-submit on PATH", hint=hint)
 
 
