@@ -30,4 +30,4 @@ def test_the_module_of_spark() -> None:
     words = ("-B", "-ntp", "-q", "-f", pom, "-P", "spark", "-pl", "spark", "-am", *tests, "verify")
     run(["mvn", *words], env=dict(os.environ))
     passed = sorted(file.stem for file in _REPORTS.glob("TEST-*.xml"))
-    assert len(passed) == 6, passed
+    assert len(passed) == 7, passed

@@ -1,0 +1,116 @@
+"""Spark on the lab's YARN by `vas submit --spark`, with its own shuffle and with VAS's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vas_bench.spark.arms import SPARK_ARMS, SparkResult, run_arms, small, steps
+from vas_core.polling import poll
+from vas_core.process import Completed
+from vas_core.progress import Steps
+from vas_core.repository import REPOSITORY
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_tests.spark_lives import RECORDS
+from vas_yarn.jobs.job import SUBMITTED
+from vas_yarn.spark.installation import install_spark
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.nightly,
+    pytest.mark.timeout(900),
+]
+_HOSTS = 4
+_LIVES = Path(__file__).parent / "vas_tests/spark_lives.py"
+_SUMS = [[key, sum(range(key, RECORDS, 100))] for key in range(100)]
+
+
+@pytest.fixture(scope="module")
+def own_lab() -> Iterator[Lab]:
+    install_spark(print)
+    options = LabOptions(state_dir=REPOSITORY / "build/lab/spark", hosts=_HOSTS)
+    with Lab.start(options, tied=True) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sorts(own_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, SparkResult]:
+    """Each arm's sort of 128 MiB, which is checked where it is made."""
+    learned = tmp_path_factory.mktemp("spark") / "seconds.json"
+    with Steps.show(steps(SPARK_ARMS), learned) as progress:
+        return {arm.name: arm for arm in run_arms(own_lab, 128 << 20, SPARK_ARMS, progress)}
+
+
+def staging(lab: Lab) -> Path:
+    return Path(lab.spec.cluster.lustre.mount) / "yarn/staging"
+
+
+def job_directories(lab: Lab) -> list[str]:
+    """What applications left below the staging directory."""
+    found = lab.call(["find", str(staging(lab)), "-maxdepth", "3", "-name", "*job_*"])
+    return found.stdout.split()
+
+
+def lives(lab: Lab, what: str, *options: str, check: bool = True) -> tuple[str, Completed]:
+    """Runs the application that kills a part of itself; returns its id, and how it ended."""
+    conf = [word for key, value in small(_HOSTS).items() for word in ("--conf", f"{key}={value}")]
+    argv = ["vas", "submit", "--spark", *options, *conf, str(_LIVES), what]
+    ran = lab.call(argv, check=check)
+    return SUBMITTED.findall(ran.stderr)[-1], ran
+
+
+def attempts_of_maps(lab: Lab, application: str) -> int:
+    """How many attempts the stage of maps had."""
+    stages = json.loads(lab.call(["vas", "job", "locality", application, "--json"]).stdout)
+    first = min(stage["stage"] for stage in stages)
+    return sum(stage["stage"] == first for stage in stages)
+
+
+def test_both_shuffles_sort_the_same_rows(sorts: dict[str, SparkResult]) -> None:
+    stock, ours = sorts["Spark"], sorts["VAS"]
+    assert (ours.rows, ours.checksum) == (stock.rows, stock.checksum)
+    assert ours.rows == (128 << 20) // 100
+
+
+def test_tasks_run_where_their_stripes_are(sorts: dict[str, SparkResult]) -> None:
+    for arm in sorts.values():
+        assert arm.read >= 128 << 20
+        assert arm.read_local >= 0.75 * arm.read, arm
+
+
+def test_an_application_leaves_nothing(own_lab: Lab, sorts: dict[str, SparkResult]) -> None:
+    assert job_directories(own_lab) == []
+
+
+def test_a_lost_executor_costs_no_map(own_lab: Lab) -> None:
+    application, ran = lives(own_lab, "executor")
+    assert json.loads(ran.stdout.splitlines()[-1]) == _SUMS
+    assert attempts_of_maps(own_lab, application) == 1
+
+
+def test_with_sparks_own_shuffle_it_costs_maps(own_lab: Lab) -> None:
+    application, ran = lives(own_lab, "executor", "--stock-shuffle")
+    assert json.loads(ran.stdout.splitlines()[-1]) == _SUMS
+    assert attempts_of_maps(own_lab, application) > 1
+
+
+def test_what_a_killed_driver_leaves_the_janitor_removes(own_lab: Lab) -> None:
+    _, ran = lives(own_lab, "driver", check=False)
+    assert ran.status != 0
+    (left,) = job_directories(own_lab)
+    gc = ["vas", "shuffle", "gc", "--staging", str(staging(own_lab)), "--grace", "0s"]
+    manager = own_lab.spec.cluster.yarn.resourcemanager.name
+    gc += ["--resourcemanager", f"http://{manager}:8088", "--json"]
+
+    def quarantined() -> bool:
+        own_lab.call(gc, check=False)
+        return left not in job_directories(own_lab)
+
+    poll(quarantined, bool, 120, "YARN to end the application")
+    own_lab.call(gc)
+    assert job_directories(own_lab) == []

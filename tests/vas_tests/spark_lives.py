@@ -1,0 +1,49 @@
+"""An application of Spark that kills a part of itself. `spark-submit` runs it; it imports no VAS.
+
+`executor`: the first attempt of reduce task 0 kills the executor it runs in.
+`driver`: the driver's JVM is killed when the maps have run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+MAPS, REDUCERS, RECORDS = 8, 4, 20_000
+
+
+def kill_executor_once(index: int, groups: Iterator[Any]) -> Iterator[tuple[int, int]]:
+    """Passes on how many values each key has; the first attempt at part 0 kills its executor."""
+    from pyspark import TaskContext
+
+    if index == 0 and TaskContext.get().attemptNumber() == 0:
+        # This process is a worker of Python's daemon, which is the executor's child.
+        status = Path(f"/proc/{os.getppid()}/status").read_text()
+        executor = next(line.split()[1] for line in status.splitlines() if line[:5] == "PPid:")
+        os.kill(int(executor), signal.SIGKILL)
+    for key, values in groups:
+        yield key, sum(values)
+
+
+def main(what: str) -> None:
+    """Sums values by key, with a kill in the middle."""
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.appName(f"vas-{what}").getOrCreate()
+    pairs = spark.sparkContext.parallelize(range(RECORDS), MAPS).map(lambda n: (n % 100, n))
+    groups = pairs.groupByKey(REDUCERS)
+    if what == "driver":
+        groups.count()
+        os.kill(spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
+    sums = groups.mapPartitionsWithIndex(kill_executor_once).collect()
+    spark.stop()
+    print(json.dumps(sorted(sums)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
