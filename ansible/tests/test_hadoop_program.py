@@ -17,7 +17,7 @@ pytestmark = pytest.mark.machine
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A directory with the three names of the program."""
+    """A directory with the four names of the program."""
     names = {"directory": tmp_path, "configuration": "/etc/vas/hadoop", "archive_of_classes": "/c"}
     text = TEMPLATE.read_text()
     for name, value in names.items():
@@ -29,7 +29,7 @@ def programs(tmp_path: Path) -> Path:
     java.write_text('#!/bin/sh\nwhile [ "$1" != -cp ]; do shift; done; shift 2; echo "$@"\n')
     for file in (tmp_path / "hadoop.sh", java):
         file.chmod(0o755)
-    for name in ("hadoop", "yarn", "mapred"):
+    for name in ("hadoop", "hdfs", "yarn", "mapred"):
         (tmp_path / name).symlink_to("hadoop.sh")
     return tmp_path
 
@@ -45,6 +45,7 @@ def called(programs: Path, words: str) -> Completed:
         ("hadoop jar a.jar x", "org.apache.hadoop.util.RunJar a.jar x"),
         ("yarn jar a.jar x", "org.apache.hadoop.util.RunJar a.jar x"),
         ("hadoop fs -ls /", "org.apache.hadoop.fs.FsShell -ls /"),
+        ("hdfs dfs -ls /", "org.apache.hadoop.fs.FsShell -ls /"),
         ("hadoop version", "org.apache.hadoop.util.VersionInfo"),
         ("hadoop distcp a b", "org.apache.hadoop.tools.DistCp a b"),
         ("mapred distcp a b", "org.apache.hadoop.tools.DistCp a b"),

@@ -157,6 +157,7 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
 
 # The words of `hadoop`, `yarn` and `mapred` in a lab that are one class of Hadoop's each.
 _WORDS = {
+    "dfs": "org.apache.hadoop.fs.FsShell",
     "distcp": "org.apache.hadoop.tools.DistCp",
     "fs": "org.apache.hadoop.fs.FsShell",
     "jar": "org.apache.hadoop.util.RunJar",
@@ -172,7 +173,7 @@ _HELP = f"a lab knows {_KNOWN}, and the name of a class"
 
 
 def hadoop_program(spec: LabSpec) -> str:
-    """Returns the shell script that is the lab's `hadoop`, `yarn` and `mapred`.
+    """Returns the shell script that is the lab's `hadoop`, `hdfs`, `yarn` and `mapred`.
 
     It knows the subcommands that the lab needs, and runs any class.
     """

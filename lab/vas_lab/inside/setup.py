@@ -123,7 +123,7 @@ def write_files(spec: LabSpec, hosts_file: str) -> None:
     for name, properties in configuration(spec).items():
         write_atomically(spec.conf / name, configuration_xml(properties))
     write_atomically(spec.child_arguments, child_arguments(spec))
-    for name in ("hadoop", "yarn", "mapred"):
+    for name in ("hadoop", "hdfs", "yarn", "mapred"):
         write_atomically(spec.bin / name, hadoop_program(spec), mode=0o755)
     write_atomically(spec.conf / "log4j.properties", log4j())
     write_atomically(spec.conf / "hosts", hosts_file)
