@@ -17,7 +17,7 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.spark_lives import RECORDS
 from vas_yarn.jobs.job import SUBMITTED
-from vas_yarn.spark.installation import install_spark
+from vas_yarn.spark.installation import OF_CLONE, install_notebook, install_spark
 
 pytestmark = [
     pytest.mark.slow,
@@ -113,4 +113,29 @@ def test_what_a_killed_driver_leaves_the_janitor_removes(own_lab: Lab) -> None:
 
     poll(quarantined, bool, 120, "YARN to end the application")
     own_lab.call(gc)
+    assert job_directories(own_lab) == []
+
+
+def test_the_first_notebook_runs_as_it_stands(own_lab: Lab, tmp_path: Path) -> None:
+    install_notebook(print)
+    kernel = own_lab.spec.temporary / "jupyter/kernels/vas-spark"
+    own_lab.call(["vas", "spark", "kernel", "--out", str(kernel)])
+    conf = kernel / "spark.conf"
+    more = "".join(f"{key} {value}\n" for key, value in small(_HOSTS).items())
+    conf.write_text(conf.read_text() + more)
+    place = Path(own_lab.spec.cluster.lustre.mount) / "notebook"
+    put = 'mkdir -p "$1"; for n in 1 2 3 4 5; do echo "alpha beta ant"; done >"$1/text"'
+    own_lab.call(["sh", "-euc", put, "sh", str(place)])
+    notebook = json.loads((REPOSITORY / "docs/notebooks/first.ipynb").read_text())
+    notebook["cells"][1]["source"] = f'place = "lustre:///{place.name}"'
+    (tmp_path / "first.ipynb").write_text(json.dumps(notebook))
+    jupyter = str(OF_CLONE / "bin/jupyter")
+    words = ("execute", "--timeout=300", str(tmp_path / "first.ipynb"), "--output", "done")
+    own_lab.call(["env", f"JUPYTER_PATH={kernel.parents[1]}", jupyter, *words])
+    cells = json.loads((tmp_path / "done.ipynb").read_text())["cells"]
+    told = {cell["id"]: json.dumps(cell["outputs"]) for cell in cells if "outputs" in cell}
+    assert '"5"' in told["cell-2"], "lines"
+    assert "letter='a', count=10" in told["cell-4"]
+    assert "image/png" in told["cell-5"]
+    assert "had a place" in told["cell-7"]
     assert job_directories(own_lab) == []

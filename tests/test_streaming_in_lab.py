@@ -14,7 +14,9 @@ from vas_tests.in_lab import inside, vas
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
 _PROGRAMS = {
-    "words.py": "import sys\nfor line in sys.stdin:\n    for w in line.split(): print(w, 1, sep='\\t')",
+    "words.py": (
+        "import sys\nfor line in sys.stdin:\n    for w in line.split(): print(w, 1, sep='\\t')"
+    ),
     # Of the maps' output and of the combiner's: both are WORD<tab>NUMBER, by word.
     "add.py": (
         "import itertools, sys\n"

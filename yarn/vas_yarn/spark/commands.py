@@ -6,18 +6,25 @@ from pathlib import Path
 
 import click
 
+from vas_cluster import default_path, load_site
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus, NotHere
 from vas_core.files import write_atomically
 from vas_core.table import print_table
 from vas_yarn.spark.here import make_events_directory, read_site
-from vas_yarn.spark.installation import SparkInstallation, find_spark, install_spark
+from vas_yarn.spark.installation import (
+    SparkInstallation,
+    find_spark,
+    install_notebook,
+    install_spark,
+)
+from vas_yarn.spark.kernel import SparkKernel, check_kernel_python, kernel_directory
 from vas_yarn.spark.properties import as_file, spark_properties
 
 
 @click.group()
 def spark() -> None:
-    """Show Spark's properties for this site, and put Spark beside a clone."""
+    """Show Spark's properties for this site, write a notebook's kernel, get Spark for a clone."""
 
 
 @spark.command()
@@ -65,19 +72,61 @@ def _any_spark() -> SparkInstallation | None:
 
 
 @spark.command()
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path),
+    help="A Python with ipykernel. [default: that of the Spark that was found, else python3]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Directory of the kernel. [default: vas-spark among the user's kernels of Jupyter]",
+)
+def kernel(python: Path | None, out: Path | None) -> int:
+    """Write a kernel of Jupyter: PySpark on this site, with the properties of `vas spark config`.
+
+    \b
+    Example: vas spark kernel
+
+    \f
+    Raises NotHere without a Spark, or if that Python has no ipykernel.
+    """
+    found = find_spark()
+    chosen = python or found.python
+    check_kernel_python(chosen)
+    site, directory = read_site(found)
+    target = (out or kernel_directory()).absolute()
+    make_events_directory(site.events)
+    SparkKernel(
+        python=chosen,
+        spark=found,
+        properties=spark_properties(site),
+        configuration=directory,
+        cluster=default_path(),
+        site=load_site("name it by VAS_CLUSTER").site,
+    ).write(target)
+    note(f"{target}: written; Jupyter shows it as PySpark")
+    return ExitStatus.DONE
+
+
+@spark.command()
+@click.option("--notebook", is_flag=True, help="Put a notebook's libraries there too.")
 @json_option
-def get(as_json: bool) -> int:
+def get(notebook: bool, as_json: bool) -> int:
     """Put the pinned pyspark beside this clone, for its lab; build VAS's jar for it.
 
     What is there already stays. PyPI has 450 MB of it.
 
     \b
-    Example: ./vas spark get
+    Examples: ./vas spark get
+              ./vas spark get --notebook
 
     \f
     Raises VasError if a step fails.
     """
     found = install_spark(note)
+    if notebook:
+        install_notebook(note)
     if as_json:
         print_json({"home": str(found.home), "why": found.why})
     else:

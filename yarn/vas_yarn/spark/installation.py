@@ -33,6 +33,13 @@ class SparkInstallation:
         return self.home / _SUBMIT
 
     @property
+    def python(self) -> Path:
+        """Returns the Python that Spark was installed into by pip, else `python3` of PATH."""
+        if self.home.parent.name == "site-packages":
+            return self.home.parents[3] / "bin/python3"
+        return Path("python3")
+
+    @property
     def jars(self) -> Path:
         """Returns the directory of Spark's own jars."""
         return self.home / "jars"
@@ -79,11 +86,9 @@ def install_spark(say: Callable[[str], None]) -> SparkInstallation:
     lock = (_LOCKS / "python-spark.txt").read_text()
     if not (marker.exists() and marker.read_text() == lock):
         say("fetching Spark from PyPI (450 MB; once)")
-        python = OF_CLONE / "bin/python"
         run([sys.executable, "-m", "venv", "--clear", OF_CLONE])
-        pip = (python, "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes")
-        run([*pip, "-r", _LOCKS / "python-spark-build.txt"])
-        run([*pip, "--no-build-isolation", "-r", _LOCKS / "python-spark.txt"])
+        _pip("-r", _LOCKS / "python-spark-build.txt")
+        _pip("--no-build-isolation", "-r", _LOCKS / "python-spark.txt")
         marker.write_text(lock)
     if not list(REPOSITORY.glob(_JAR)):
         say("building VAS's jar for Spark")
@@ -91,6 +96,21 @@ def install_spark(say: Callable[[str], None]) -> SparkInstallation:
     home = _of_environment(OF_CLONE)
     assert home is not None
     return SparkInstallation(home, "`vas spark get` put it there")
+
+
+def install_notebook(say: Callable[[str], None]) -> None:
+    """Puts the pinned libraries of a notebook beside the clone's Spark; calls `say` first.
+
+    Raises VasError if pip fails.
+    """
+    say("fetching a notebook's libraries from PyPI")
+    _pip("-r", _LOCKS / "python-notebook.txt")
+
+
+def _pip(*words: str | Path) -> None:
+    python = OF_CLONE / "bin/python"
+    pip = (python, "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes")
+    run([*pip, *words])
 
 
 def build_jar() -> None:
