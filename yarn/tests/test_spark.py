@@ -20,6 +20,7 @@ from vas_yarn.spark import installation
 from vas_yarn.spark.eventlog import find_event_log, read_stages
 from vas_yarn.spark.here import make_events_directory
 from vas_yarn.spark.installation import find_spark
+from vas_yarn.spark.kernel import check_kernel_python
 from vas_yarn.spark.properties import MANAGER, SparkSite, as_file, keys_of, spark_properties
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
@@ -164,6 +165,29 @@ def test_config_without_out_makes_nothing(site: Path, capsys: pytest.CaptureFixt
     assert run_command(["spark", "config", "--no-shuffle"]) == 0
     assert MANAGER not in capsys.readouterr().out
     assert list((site / "lustre/yarn").iterdir()) == []
+
+
+def test_a_kernel_has_the_sites_properties(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr("vas_yarn.spark.commands.check_kernel_python", asked.append)
+    assert run_command(["spark", "kernel", "--out", str(site / "k"), "--python", "/p"]) == 0
+    told = json.loads((site / "k/kernel.json").read_text())
+    assert told["argv"][0] == "/p"
+    assert told["env"]["HADOOP_CONF_DIR"] == str(site / "conf")
+    assert told["env"]["SPARK_HOME"] == str(site / "spark")
+    assert f"--properties-file {site / 'k/spark.conf'}" in told["env"]["PYSPARK_SUBMIT_ARGS"]
+    assert "spark.shuffle.manager" in keys_of((site / "k/spark.conf").read_text())
+    assert asked == [Path("/p")]
+
+
+@pytest.mark.machine
+def test_a_python_without_ipykernel_is_named(site: Path) -> None:
+    (site / "python").write_text("#!/bin/sh\nexit 1\n")
+    (site / "python").chmod(0o755)
+    with pytest.raises(NotHere, match="has no ipykernel"):
+        check_kernel_python(site / "python")
 
 
 def test_a_missing_jar_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,8 +22,9 @@ from vas_bench.demo.arms import (
     steps,
     with_ratios,
 )
+from vas_bench.demo.spark import run_spark_demo
 from vas_core.cli import SizeType, json_option, note, print_json
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import VasError
 from vas_core.program import as_called
 from vas_core.progress import Steps
 from vas_core.table import print_table
@@ -35,6 +36,7 @@ from vas_yarn.jobs.systems import BASE, Arm
 from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
 
+_SPARK = "spark"
 _ARM_COLUMNS = (
     *("ARM", "MAPS", "CONTAINERS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
     *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
@@ -68,13 +70,16 @@ def _typed(size: int, hosts: int, more: str | None) -> str:
     type=click.Choice(list(MORE_ARMS)),
     help="Run further arms: jbs, map output on the nodes' own disks.",
 )
-@click.option("--spark", is_flag=True, help="Sort by Spark instead, with its shuffle and VAS's.")
+@click.option(
+    "--spark",
+    "more",
+    flag_value=_SPARK,
+    help="Sort by Spark instead, with its own shuffle and with VAS's.",
+)
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
-def demo(
-    size: int, hosts: int, more: str | None, spark: bool, keep: bool, yes: bool, as_json: bool
-) -> None:
+def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json: bool) -> None:
     """Run TeraSort on the same data, four ways or six, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
@@ -98,22 +103,30 @@ def demo(
               ./vas demo --spark
               ./vas demo --yes --json
     """
-    # Statistics take a second to import, which `vas --help` need not wait for.
-    from vas_bench.demo.report import write_report
-
-    if spark and more:
-        raise BadInput("one of the two", where="--spark and --arms", hint="leave one out")
     sizes = TeraSortSizes.of(size, hosts)
     directory = default_directory("demo")
     check_no_demo(directory)
     check_room(size, directory)
-    if spark:
-        from vas_bench.demo.spark import run_spark_demo
+    if more == _SPARK:
+        options = LabOptions(state_dir=directory, hosts=hosts)
+        run_spark_demo(options, size, keep=keep, as_json=as_json)
+    else:
+        _sort_in_arms(directory, sizes, more, size, hosts, keep=keep, as_json=as_json)
 
-        run_spark_demo(
-            LabOptions(state_dir=directory, hosts=hosts), size, keep=keep, as_json=as_json
-        )
-        return
+
+def _sort_in_arms(
+    directory: Path,
+    sizes: TeraSortSizes,
+    more: str | None,
+    size: int,
+    hosts: int,
+    *,
+    keep: bool,
+    as_json: bool,
+) -> None:
+    # Statistics take a second to import, which `vas --help` need not wait for.
+    from vas_bench.demo.report import write_report
+
     arms = [*DEMO_ARMS, *(MORE_ARMS[more] if more else ())]
     daemon = shuffled_properties() if more else {}
     options = LabOptions(state_dir=directory, hosts=hosts, properties=daemon)

@@ -115,7 +115,7 @@ def submit(
 ) -> tuple[str, dict[str, Any]]:
     """Runs the application by `vas submit --spark`; returns its id and what it printed last.
 
-    Raises CommandFailed if it fails.
+    Raises CommandFailed if it fails, VasError if it told no id.
     """
     conf = [word for key, value in properties.items() for word in ("--conf", f"{key}={value}")]
     argv = ["vas", "submit", "--spark", *options, *conf, str(APPLICATION), *words]

@@ -37,7 +37,7 @@ def spark() -> None:
 @click.option("--no-shuffle", is_flag=True, help="Leave Spark's own shuffle on.")
 @json_option
 def config(out: Path | None, no_shuffle: bool, as_json: bool) -> int:
-    """Print or write a properties file by which plain spark-submit runs on this site.
+    """Print or write properties for plain spark-submit on this site.
 
     Each property has its reason above it. What it names is found by the site's map and its Hadoop
     configuration; without --out nothing is made.
@@ -83,7 +83,9 @@ def _any_spark() -> SparkInstallation | None:
     help="Directory of the kernel. [default: vas-spark among the user's kernels of Jupyter]",
 )
 def kernel(python: Path | None, out: Path | None) -> int:
-    """Write a kernel of Jupyter: PySpark on this site, with the properties of `vas spark config`.
+    """Write a kernel of Jupyter: PySpark on this site.
+
+    It has the properties of `vas spark config`.
 
     \b
     Example: vas spark kernel
@@ -113,7 +115,7 @@ def kernel(python: Path | None, out: Path | None) -> int:
 @click.option("--notebook", is_flag=True, help="Put a notebook's libraries there too.")
 @json_option
 def get(notebook: bool, as_json: bool) -> int:
-    """Put the pinned pyspark beside this clone, for its lab; build VAS's jar for it.
+    """Put the pinned pyspark and VAS's jar beside this clone.
 
     What is there already stays. PyPI has 450 MB of it.
 

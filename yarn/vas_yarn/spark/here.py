@@ -51,7 +51,10 @@ def _on_mount(directory: Path, cluster: Cluster) -> bool:
 def not_set_by_user(
     spark: SparkInstallation, rows: list[SparkProperty]
 ) -> tuple[list[SparkProperty], list[SparkProperty]]:
-    """Splits properties into those to give, and those that the user's spark-defaults.conf sets."""
+    """Splits properties into those to give, and those that the user's spark-defaults.conf sets.
+
+    Raises VasError if that file cannot be read.
+    """
     directory = Path(os.environ.get("SPARK_CONF_DIR", spark.home / "conf"))
     try:
         keys = keys_of((directory / "spark-defaults.conf").read_text(errors="replace"))

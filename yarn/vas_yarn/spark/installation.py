@@ -86,7 +86,7 @@ def install_spark(say: Callable[[str], None]) -> SparkInstallation:
     lock = (_LOCKS / "python-spark.txt").read_text()
     if not (marker.exists() and marker.read_text() == lock):
         say("fetching Spark from PyPI (450 MB; once)")
-        run([sys.executable, "-m", "venv", "--clear", OF_CLONE])
+        run([sys.executable, "-P", "-m", "venv", "--clear", OF_CLONE])
         _pip("-r", _LOCKS / "python-spark-build.txt")
         _pip("--no-build-isolation", "-r", _LOCKS / "python-spark.txt")
         marker.write_text(lock)
@@ -109,7 +109,7 @@ def install_notebook(say: Callable[[str], None]) -> None:
 
 def _pip(*words: str | Path) -> None:
     python = OF_CLONE / "bin/python"
-    pip = (python, "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes")
+    pip = (python, "-P", "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes")
     run([*pip, *words])
 
 

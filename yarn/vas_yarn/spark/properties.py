@@ -28,7 +28,7 @@ class SparkProperty:
 
 @dataclass(frozen=True)
 class SparkSite:
-    """What a site is to Spark.
+    """The facts about a site by which Spark's properties are decided.
 
     `jars`: of VAS and JNA, at the same paths on all nodes. `stripe`: bytes. `events`: the directory
     of the user's event logs. `shared_jars`: the directory of Spark's own jars where every node sees

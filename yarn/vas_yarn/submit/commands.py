@@ -169,14 +169,18 @@ def submit(
     found = _prepare(job, profile, shuffle, dry_run)
     _explain(found)
     if dry_run:
-        if as_json:
-            print_json(found.as_json())
-        else:
-            click.echo(shlex.join(found.argv))
-        return ExitStatus.DONE
+        return _show(found, as_json)
     if as_json:
         return _run_and_describe(found)
     return run_and_lead_on(found.argv) if sys.stderr.isatty() else _become(found.argv)
+
+
+def _show(found: _Submission, as_json: bool) -> int:
+    if as_json:
+        print_json(found.as_json())
+    else:
+        click.echo(shlex.join(found.argv))
+    return ExitStatus.DONE
 
 
 def _prepare(
