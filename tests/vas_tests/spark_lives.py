@@ -21,7 +21,9 @@ def kill_executor_once(index: int, groups: Iterator[Any]) -> Iterator[tuple[int,
     """Passes on how many values each key has; the first attempt at part 0 kills its executor."""
     from pyspark import TaskContext
 
-    if index == 0 and TaskContext.get().attemptNumber() == 0:
+    task = TaskContext.get()
+    # A stage that runs again counts its tasks' attempts anew.
+    if index == 0 and task.stageAttemptNumber() == task.attemptNumber() == 0:
         # This process is a worker of Python's daemon, which is the executor's child.
         status = Path(f"/proc/{os.getppid()}/status").read_text()
         executor = next(line.split()[1] for line in status.splitlines() if line[:5] == "PPid:")

@@ -93,6 +93,8 @@ def run_arms(
     hosts = len(lab.spec.cluster.hosts)
     properties, rows = small(hosts), size // ROW_BYTES
     source = f"{DIRECTORY}/in"
+    # A lab keeps what an earlier run wrote.
+    lab.call(["rm", "-rf", lab.spec.cluster.lustre.mount + DIRECTORY])
     with progress.step(_GENERATE):
         submit(lab, properties, ("generate", source, str(rows), str(hosts)))
     expected: tuple[int, str] | None = None
