@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from vas_core.progress import Steps
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_tests.spark_lives import RECORDS
+from vas_tests.spark_lives import MAPS, RECORDS, REDUCERS
 from vas_yarn.jobs.job import SUBMITTED
 from vas_yarn.spark.installation import OF_CLONE, install_notebook, install_spark
 
@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 _HOSTS = 4
+_NONE: Mapping[str, str] = {}
 _LIVES = Path(__file__).parent / "vas_tests/spark_lives.py"
 _SUMS = [[key, sum(range(key, RECORDS, 100))] for key in range(100)]
 
@@ -56,9 +57,16 @@ def job_directories(lab: Lab) -> list[str]:
     return found.stdout.split()
 
 
-def lives(lab: Lab, what: str, *options: str, check: bool = True) -> tuple[str, Completed]:
+def lives(
+    lab: Lab,
+    what: str,
+    *options: str,
+    more: Mapping[str, str] = _NONE,
+    check: bool = True,
+) -> tuple[str, Completed]:
     """Runs the application that kills a part of itself; returns its id, and how it ended."""
-    conf = [word for key, value in small(_HOSTS).items() for word in ("--conf", f"{key}={value}")]
+    properties = small(_HOSTS) | more
+    conf = [word for key, value in properties.items() for word in ("--conf", f"{key}={value}")]
     argv = ["vas", "submit", "--spark", *options, *conf, str(_LIVES), what]
     ran = lab.call(argv, check=check)
     return SUBMITTED.findall(ran.stderr)[-1], ran
@@ -97,6 +105,16 @@ def test_with_sparks_own_shuffle_it_costs_maps(own_lab: Lab) -> None:
     application, ran = lives(own_lab, "executor", "--stock-shuffle")
     assert json.loads(ran.stdout.splitlines()[-1]) == _SUMS
     assert attempts_of_maps(own_lab, application) > 1
+
+
+def test_executors_leave_when_idle_and_their_output_stays(own_lab: Lab) -> None:
+    dynamic = {"enabled": "true", "executorIdleTimeout": "5s", "maxExecutors": str(_HOSTS)}
+    more = {f"spark.dynamicAllocation.{key}": value for key, value in dynamic.items()}
+    application, ran = lives(own_lab, "idle", more=more)
+    assert json.loads(ran.stdout.splitlines()[-1]) == _SUMS
+    stages = json.loads(own_lab.call(["vas", "job", "locality", application, "--json"]).stdout)
+    ran_tasks = sum(sum(stage["tasks"].values()) for stage in stages)
+    assert ran_tasks == MAPS + 2 * REDUCERS, "no map ran again"
 
 
 def test_what_a_killed_driver_leaves_the_janitor_removes(own_lab: Lab) -> None:

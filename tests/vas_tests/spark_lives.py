@@ -2,6 +2,7 @@
 
 `executor`: the first attempt of reduce task 0 kills the executor it runs in.
 `driver`: the driver's JVM is killed when the maps have run.
+`idle`: all executors have left before what the maps wrote is read once more.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,15 @@ def kill_executor_once(index: int, groups: Iterator[Any]) -> Iterator[tuple[int,
         yield key, sum(values)
 
 
+def wait_for_no_executor(spark: Any) -> None:
+    """Waits until the driver is alone. Raises TimeoutError after two minutes."""
+    end = time.monotonic() + 120
+    while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() > 1:
+        if time.monotonic() > end:
+            raise TimeoutError("an executor has stayed")
+        time.sleep(0.5)
+
+
 def main(what: str) -> None:
     """Sums values by key, with a kill in the middle."""
     from pyspark.sql import SparkSession
@@ -42,7 +53,12 @@ def main(what: str) -> None:
     if what == "driver":
         groups.count()
         os.kill(spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
-    sums = groups.mapPartitionsWithIndex(kill_executor_once).collect()
+    if what == "idle":
+        groups.count()
+        wait_for_no_executor(spark)
+        sums = groups.mapValues(sum).collect()
+    else:
+        sums = groups.mapPartitionsWithIndex(kill_executor_once).collect()
     spark.stop()
     print(json.dumps(sorted(sums)), flush=True)
 
