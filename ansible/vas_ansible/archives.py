@@ -23,6 +23,7 @@ from vas_yarn.jars import (
     find_hadoop,
     find_plugins,
     find_spark_shuffle,
+    is_older_than_source,
 )
 
 # Debian 12's Python, and one that Rocky 9 has in addition to its own.
@@ -47,11 +48,16 @@ def archive_hadoop(archive: Path) -> int:
 
     Spark's shuffle manager is packed where the clone has built it (`vas spark get`).
 
-    Raises NotHere before a build, OSError if the archive cannot be written.
+    Raises NotHere before a build, VasError where that jar is older than its source, OSError if the
+    archive cannot be written.
     """
     jars = _named("hadoop", find_hadoop().glob("*.jar"))
     accept = _named("accept", map(find_accept_jar, ACCEPT_MODULES))
-    spark = _named("spark", filter(None, [find_spark_shuffle()]))
+    shuffle = find_spark_shuffle()
+    if shuffle and is_older_than_source(shuffle):
+        hint = "`vas spark get` builds it again; or remove it"
+        raise VasError("is older than its source", where=str(shuffle), hint=hint)
+    spark = _named("spark", filter(None, [shuffle]))
     return pack(archive, jars | _named("plugins", [find_plugins()]) | accept | spark)
 
 

@@ -1,6 +1,6 @@
 """An application of Spark that kills a part of itself. `spark-submit` runs it; it imports no VAS.
 
-`executor`: the first attempt of reduce task 0 kills the executor it runs in.
+`executor`: the first reduce task that starts kills the executor it runs in.
 `driver`: the driver's JVM is killed when the maps have run.
 `idle`: all executors have left before what the maps wrote is read once more.
 """
@@ -19,13 +19,12 @@ from typing import Any
 MAPS, REDUCERS, RECORDS = 8, 4, 20_000
 
 
-def kill_executor_once(index: int, groups: Iterator[Any]) -> Iterator[tuple[int, int]]:
-    """Passes on how many values each key has; the first attempt at part 0 kills its executor."""
+def kill_executor_once(groups: Iterator[Any]) -> Iterator[tuple[int, int]]:
+    """Passes on each key's sum; the first reduce task that starts kills its executor."""
     from pyspark import TaskContext
 
-    task = TaskContext.get()
-    # A stage that runs again counts its tasks' attempts anew.
-    if index == 0 and task.stageAttemptNumber() == task.attemptNumber() == 0:
+    # The application's tasks are counted through: this is the first one after the maps.
+    if TaskContext.get().taskAttemptId() == MAPS:
         # This process is a worker of Python's daemon, which is the executor's child.
         status = Path(f"/proc/{os.getppid()}/status").read_text()
         executor = next(line.split()[1] for line in status.splitlines() if line[:5] == "PPid:")
@@ -58,7 +57,7 @@ def main(what: str) -> None:
         wait_for_no_executor(spark)
         sums = groups.mapValues(sum).collect()
     else:
-        sums = groups.mapPartitionsWithIndex(kill_executor_once).collect()
+        sums = groups.mapPartitions(kill_executor_once).collect()
     spark.stop()
     print(json.dumps(sorted(sums)), flush=True)
 

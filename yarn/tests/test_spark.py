@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,7 @@ from vas_yarn.spark.eventlog import find_event_log, read_stages
 from vas_yarn.spark.here import make_events_directory
 from vas_yarn.spark.installation import find_spark
 from vas_yarn.spark.kernel import check_kernel_python
-from vas_yarn.spark.properties import MANAGER, SparkSite, as_file, keys_of, spark_properties
+from vas_yarn.spark.properties import MANAGER, SparkSite, as_file, read_properties, spark_properties
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
 JARS = {"plugins": "vas-yarn-plugins-0.1.0", "spark": "vas-spark-0.1.0", "hadoop": "jna-5.18.1"}
@@ -91,7 +92,7 @@ def test_an_application_gets_the_sites_properties(
     assert isinstance(command, list)
     assert command[0] == str(site / "spark/bin/spark-submit")
     assert command[-2:] == ["my.py", "in"]
-    assert not (site / "lustre/yarn").joinpath(os.environ.get("USER", "root")).exists()
+    assert list((site / "lustre/yarn").iterdir()) == []
 
 
 def test_users_words_come_last_and_win(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +108,67 @@ def test_what_spark_defaults_sets_stays(site: Path, capsys: pytest.CaptureFixtur
     assert run_command(["submit", "--spark", "--dry-run", "--json", "my.py"]) == 0
     shown = capsys.readouterr()
     assert not {"spark.eventLog.enabled", "spark.master"} & set(properties(json.loads(shown.out)))
-    assert "spark.master: your spark-defaults.conf sets it, so it is not yarn" in shown.err
+    assert f"spark.master: {defaults} sets it, so it is not yarn" in shown.err
+
+
+def test_a_properties_file_of_ones_own_takes_the_defaults_place(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "spark/conf/spark-defaults.conf").write_text("spark.master local\n")
+    (site / "own.conf").write_text("spark.eventLog.enabled: false\n")
+    for words in (["--properties-file", "own.conf"], ["-v", "--properties-file=own.conf"]):
+        words[-1] = words[-1].replace("own.conf", str(site / "own.conf"))
+        got = properties(dry_run(capsys, *words, "my.py"))
+        assert got["spark.master"] == "yarn"
+        assert "spark.eventLog.enabled" not in got
+    got = properties(dry_run(capsys, "--name", "x", "my.py", "--properties-file", "no"))
+    assert "spark.master" not in got
+    assert run_command(["submit", "--spark", "--properties-file", "no", "my.py"]) == 2
+    assert "no: cannot be read" in capsys.readouterr().err
+
+
+def test_vas_jars_go_behind_the_users_class_path(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "spark/conf/spark-defaults.conf").write_text("spark.executor.extraClassPath /my.jar\n")
+    got = properties(dry_run(capsys, "my.py"))
+    assert got["spark.executor.extraClassPath"] == f"/my.jar:{got['spark.driver.extraClassPath']}"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a.b c d\n", {"a.b": "c d"}),
+        ("a.b=c\n# x y\n! z\n\n", {"a.b": "c"}),
+        ("a.b : c:d\n", {"a.b": "c:d"}),
+        ("a.b:c\n  k\n", {"a.b": "c", "k": ""}),
+        ("a.b c,\\\n   d\ne f", {"a.b": "c,d", "e": "f"}),
+    ],
+)
+def test_a_file_of_properties(text: str, read: dict[str, str]) -> None:
+    assert read_properties(text) == read
+
+
+@pytest.mark.machine
+def test_with_json_the_applications_output_is_on_stderr(
+    site: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = site / "spark/bin/spark-submit"
+    program.write_text(f"#!/bin/sh\necho result\necho Submitted application {APPLICATION} >&2\n")
+    assert run_command(["submit", "--spark", "--json", "my.py"]) == 0
+    shown = capfd.readouterr()
+    told = json.loads(shown.out)
+    assert (told["applications"], told["status"]) == ([APPLICATION], 0)
+    assert "result" in shown.err
+
+
+def test_a_link_to_a_spark_on_the_mount_is_named_where_it_leads(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_spark(site / "lustre/sw/spark")
+    (site / "link").symlink_to(home)
+    monkeypatch.setenv("SPARK_HOME", str(site / "link"))
+    assert properties(dry_run(capsys, "my.py"))["spark.yarn.jars"] == f"local:{home}/jars/*"
 
 
 def test_stock_shuffle_leaves_sparks_own_on(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +218,7 @@ def test_a_properties_file_has_a_reason_above_each_line(
     assert "spark-submit --properties-file" in capsys.readouterr().err
     lines = out.read_text().splitlines()
     assert all(line.startswith("# ") for line in lines[::2])
-    assert keys_of(out.read_text()) == {line.split()[0] for line in lines[1::2]}
+    assert set(read_properties(out.read_text())) == {line.split()[0] for line in lines[1::2]}
     assert len(list((site / "lustre/yarn").glob("*/.staging/spark-events"))) == 1
 
 
@@ -172,13 +233,19 @@ def test_a_kernel_has_the_sites_properties(
 ) -> None:
     asked: list[Path] = []
     monkeypatch.setattr("vas_yarn.spark.commands.check_kernel_python", asked.append)
-    assert run_command(["spark", "kernel", "--out", str(site / "k"), "--python", "/p"]) == 0
-    told = json.loads((site / "k/kernel.json").read_text())
+    zipped = site / "spark/python/lib/py4j-0-src.zip"
+    zipped.parent.mkdir(parents=True)
+    for file in (zipped, zipped.with_name("pyspark.zip")):
+        file.touch()
+    assert run_command(["spark", "kernel", "--out", str(site / "k k"), "--python", "/p"]) == 0
+    told = json.loads((site / "k k/kernel.json").read_text())
     assert told["argv"][0] == "/p"
     assert told["env"]["HADOOP_CONF_DIR"] == str(site / "conf")
     assert told["env"]["SPARK_HOME"] == str(site / "spark")
-    assert f"--properties-file {site / 'k/spark.conf'}" in told["env"]["PYSPARK_SUBMIT_ARGS"]
-    assert "spark.shuffle.manager" in keys_of((site / "k/spark.conf").read_text())
+    words = shlex.split(told["env"]["PYSPARK_SUBMIT_ARGS"])
+    assert words == ["--properties-file", str(site / "k k/spark.conf"), "pyspark-shell"]
+    assert told["env"]["PYTHONPATH"] == f"{zipped}:{zipped.with_name('pyspark.zip')}"
+    assert "spark.shuffle.manager" in read_properties((site / "k k/spark.conf").read_text())
     assert asked == [Path("/p")]
 
 
@@ -202,6 +269,13 @@ def test_a_link_at_the_event_logs_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (tmp_path / "ann/.staging/spark-events").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Planted, match="not a directory"):
+        make_events_directory(tmp_path / "ann/.staging/spark-events")
+
+
+def test_a_home_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann").chmod(0o777)
+    with pytest.raises(Planted, match="may be written by others"):
         make_events_directory(tmp_path / "ann/.staging/spark-events")
 
 
@@ -251,7 +325,9 @@ def task(stage: int, place: str, read: int, reason: str = "Success") -> dict[str
 
 
 def write_log(file: Path, events: Iterable[dict[str, object]], end: str = "") -> Path:
-    file.write_text("".join(json.dumps(event) + "\n" for event in events) + end)
+    file.write_text(
+        "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events) + end
+    )
     return file
 
 
@@ -260,7 +336,7 @@ def test_stages_of_an_event_log(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "log",
         [
-            {"Event": "SparkListenerApplicationStart", "App Name": "SparkListenerTaskEnd"},
+            {"Event": "SparkListenerLogStart", "App Name": "SparkListenerTaskEnd"},
             task(0, "NODE_LOCAL", 100),
             task(0, "ANY", 50),
             task(0, "NODE_LOCAL", 100, "TaskKilled"),
@@ -279,6 +355,24 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [], '{"Event":"SparkListenerTaskEnd",\n{}\n')
     with pytest.raises(BadInput, match="is not JSON"):
         read_stages(log)
+
+
+def test_what_is_no_event_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"\x28\xb5\x2f\xfd compressed")
+    with pytest.raises(BadInput, match="no event log"):
+        read_stages(tmp_path / "log")
+
+
+@pytest.mark.parametrize("name", [f"{APPLICATION}.zstd", f"eventlog_v2_{APPLICATION}"])
+def test_a_log_in_another_form_names_the_key(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(BadInput, match="compressed, or in several files"):
+        find_event_log(tmp_path, APPLICATION)
+
+
+def test_the_log_of_an_application_with_a_longer_id_is_anothers(tmp_path: Path) -> None:
+    (tmp_path / f"{APPLICATION}0").touch()
+    assert find_event_log(tmp_path, APPLICATION) is None
 
 
 def test_the_newest_log_of_an_application(tmp_path: Path) -> None:

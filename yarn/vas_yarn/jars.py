@@ -12,6 +12,7 @@ _PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 _MODULES = REPOSITORY / "yarn-plugins"
 _HINT = "run `vas build`"
 _INSTALLED = Path("/usr/lib/vas")
+_OF_SPARK = ("layout", "filesystem", "shuffle", "spark")
 _SPARK_JAR = "vas-spark-[0-9]*.jar"
 ACCEPT_MODULES = {"vas-contract-suites": "contract", "vas-workloads": "workloads"}
 """The jars that `vas accept` runs, by the plugins' module that makes each."""
@@ -50,6 +51,14 @@ def find_spark_shuffle() -> Path | None:
     """Returns the path of Spark's shuffle manager in a clone; None before `vas spark get`."""
     found = sorted((_MODULES / "spark/target").glob(_SPARK_JAR))
     return found[-1] if found else None
+
+
+def is_older_than_source(jar: Path) -> bool:
+    """Returns whether a source of the module `spark`, or of one that it needs, is newer."""
+    folders = (_MODULES / module / "src/main" for module in _OF_SPARK)
+    sources = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    made = jar.stat().st_mtime
+    return any(file.stat().st_mtime > made for file in (*sources, _MODULES / "pom.xml"))
 
 
 def find_spark_jars(installed: Path = _INSTALLED) -> tuple[Path, ...]:

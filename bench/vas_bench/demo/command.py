@@ -24,7 +24,7 @@ from vas_bench.demo.arms import (
 )
 from vas_bench.demo.spark import run_spark_demo
 from vas_core.cli import SizeType, json_option, note, print_json
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.program import as_called
 from vas_core.progress import Steps
 from vas_core.table import print_table
@@ -36,7 +36,6 @@ from vas_yarn.jobs.systems import BASE, Arm
 from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
 
-_SPARK = "spark"
 _ARM_COLUMNS = (
     *("ARM", "MAPS", "CONTAINERS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
     *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
@@ -70,16 +69,13 @@ def _typed(size: int, hosts: int, more: str | None) -> str:
     type=click.Choice(list(MORE_ARMS)),
     help="Run further arms: jbs, map output on the nodes' own disks.",
 )
-@click.option(
-    "--spark",
-    "more",
-    flag_value=_SPARK,
-    help="Sort by Spark instead, with its own shuffle and with VAS's.",
-)
+@click.option("--spark", is_flag=True, help="Sort by Spark instead, with its shuffle and VAS's.")
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
-def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json: bool) -> None:
+def demo(
+    size: int, hosts: int, more: str | None, spark: bool, keep: bool, yes: bool, as_json: bool
+) -> None:
     """Run TeraSort on the same data, four ways or six, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
@@ -102,12 +98,17 @@ def demo(size: int, hosts: int, more: str | None, keep: bool, yes: bool, as_json
               ./vas demo --arms jbs
               ./vas demo --spark
               ./vas demo --yes --json
+
+    \f
+    Raises BadInput for both --arms and --spark, VasError while another demo is up.
     """
+    if spark and more:
+        raise BadInput("one of the two", where="--spark and --arms", hint="leave one out")
     sizes = TeraSortSizes.of(size, hosts)
     directory = default_directory("demo")
     check_no_demo(directory)
     check_room(size, directory)
-    if more == _SPARK:
+    if spark:
         options = LabOptions(state_dir=directory, hosts=hosts)
         run_spark_demo(options, size, keep=keep, as_json=as_json)
     else:

@@ -94,21 +94,27 @@ def kernel(python: Path | None, out: Path | None) -> int:
     Raises NotHere without a Spark, or if that Python has no ipykernel.
     """
     found = find_spark()
-    chosen = python or found.python
+    chosen = _absolute(python) if python else found.python
     check_kernel_python(chosen)
     site, directory = read_site(found)
     target = (out or kernel_directory()).absolute()
     make_events_directory(site.events)
+    name = load_site("name it by VAS_CLUSTER").site
     SparkKernel(
         python=chosen,
         spark=found,
         properties=spark_properties(site),
         configuration=directory,
         cluster=default_path(),
-        site=load_site("name it by VAS_CLUSTER").site,
+        site=name,
     ).write(target)
-    note(f"{target}: written; Jupyter shows it as PySpark")
+    note(f"{target}: written; Jupyter shows it as PySpark on {name}")
     return ExitStatus.DONE
+
+
+def _absolute(program: Path) -> Path:
+    """A name without a directory stays: PATH finds it. A link stays: an environment's Python is."""
+    return program if len(program.parts) == 1 else program.absolute()
 
 
 @spark.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 from vas_core.errors import BadInput
 
 _TASK, _STAGE = "SparkListenerTaskEnd", "SparkListenerStageCompleted"
+_FIRST = '{"Event":"SparkListener'
 _LONGEST_LINE = 64 << 20
 PLACES = ("NODE_LOCAL", "RACK_LOCAL", "ANY")
 """Spark's words for a task that had a place to be: there, in its rack, elsewhere."""
@@ -51,13 +53,22 @@ class SparkStage:
 
 
 def find_event_log(directory: Path, application: str) -> Path | None:
-    """Returns an application's newest event log in a directory, whole or still written; or None."""
-    found = [
-        path
-        for path in (directory.glob(f"{application}*") if directory.is_dir() else ())
-        if path.is_file() and not path.is_symlink()
-    ]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    """Returns an application's newest event log in a directory, whole or still written; or None.
+
+    Raises BadInput where it is compressed, or in several files: Spark's keys choose that.
+    """
+    names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    attempt = rf"{re.escape(application)}(_\d+)?"
+    plain = re.compile(rf"{attempt}(\.inprogress)?")
+    found = [directory / name for name in names if plain.fullmatch(name)]
+    if logs := [path for path in found if path.is_file() and not path.is_symlink()]:
+        return max(logs, key=lambda path: path.stat().st_mtime)
+    other = re.compile(rf"eventlog_v2_{attempt}|{attempt}\.\w+(\.inprogress)?")
+    if strange := next(filter(other.fullmatch, names), None):
+        hint = "run it with spark.eventLog.compress and spark.eventLog.rolling.enabled false"
+        where = str(directory / strange)
+        raise BadInput("is compressed, or in several files", where=where, hint=hint)
+    return None
 
 
 def read_stages(log: Path) -> list[SparkStage]:
@@ -66,6 +77,10 @@ def read_stages(log: Path) -> list[SparkStage]:
     A last line that is not whole, as of an application that still runs, is left out.
     """
     with log.open(encoding="utf-8", errors="replace") as lines:
+        first = lines.readline(len(_FIRST))
+        if first and first != _FIRST:
+            raise BadInput("is no event log of Spark", where=str(log))
+        lines.seek(0)
         return _stages(_events(lines, log))
 
 

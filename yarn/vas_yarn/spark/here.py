@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from getpass import getuser
 from pathlib import Path
 
 from vas_cluster import Cluster, load_site
 from vas_core.cli import note
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.safe_open import Planted, open_own_directory
+from vas_core.shown import shown
 from vas_core.sizes import parse_size
 from vas_yarn.jars import find_spark_jars
 from vas_yarn.site_files import JobConfiguration, configuration_directory, machine_configuration
 from vas_yarn.site_services import staging_directory
 from vas_yarn.spark.installation import SparkInstallation
-from vas_yarn.spark.properties import SparkProperty, SparkSite, keys_of
+from vas_yarn.spark.properties import SparkSite, named_properties_file, read_properties
 
 _EVENTS = "spark-events"
 _STRIPE_KEY, _STRIPE = "vas.lustre.block-size", "128m"
@@ -29,7 +31,8 @@ def read_site(spark: SparkInstallation | None) -> tuple[SparkSite, str]:
     Raises BadInput without a cluster map or Hadoop's site files, NotHere without VAS's jars.
     """
     cluster, conf = load_site("name it by VAS_CLUSTER"), machine_configuration(note)
-    shared = spark.jars if spark and _on_mount(spark.jars, cluster) else None
+    own_jars = spark.jars.resolve() if spark else None
+    shared = own_jars if own_jars and own_jars.is_relative_to(cluster.lustre.mount) else None
     site = SparkSite(
         jars=find_spark_jars(),
         stripe=parse_size(conf.get(_STRIPE_KEY, _STRIPE)),
@@ -44,26 +47,21 @@ def events_directory(conf: JobConfiguration, cluster: Cluster, user: str) -> Pat
     return staging_directory(conf, cluster) / user / ".staging" / _EVENTS
 
 
-def _on_mount(directory: Path, cluster: Cluster) -> bool:
-    return directory.resolve().is_relative_to(cluster.lustre.mount)
+def users_properties(spark: SparkInstallation, words: Sequence[str]) -> tuple[Path, dict[str, str]]:
+    """Returns the user's own properties file and what it sets: empty where it is not there.
 
-
-def not_set_by_user(
-    spark: SparkInstallation, rows: list[SparkProperty]
-) -> tuple[list[SparkProperty], list[SparkProperty]]:
-    """Splits properties into those to give, and those that the user's spark-defaults.conf sets.
-
-    Raises VasError if that file cannot be read.
+    That is the file of `--properties-file` among spark-submit's `words`, which Spark reads in place
+    of `spark-defaults.conf`. Raises BadInput if it cannot be read.
     """
+    named = named_properties_file(words)
     directory = Path(os.environ.get("SPARK_CONF_DIR", spark.home / "conf"))
+    file = Path(named) if named else directory / "spark-defaults.conf"
     try:
-        keys = keys_of((directory / "spark-defaults.conf").read_text(errors="replace"))
-    except FileNotFoundError:
-        keys = set()
+        return file, read_properties(file.read_text(errors="replace"))
     except OSError as wrong:
-        what = f"cannot be read: {wrong.strerror}"
-        raise VasError(what, where=str(directory / "spark-defaults.conf")) from wrong
-    return [r for r in rows if r.key not in keys], [r for r in rows if r.key in keys]
+        if isinstance(wrong, FileNotFoundError) and not named:
+            return file, {}
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
 
 
 def make_events_directory(directory: Path) -> None:
@@ -79,6 +77,9 @@ def make_events_directory(directory: Path) -> None:
     status = home.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise Planted("is not a directory of this user", where=str(home))
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        hint = f"chmod go-w {shown(home)}"
+        raise Planted("may be written by others", where=str(home), hint=hint)
     for each in (staging, directory):
         os.close(open_own_directory(each))
 

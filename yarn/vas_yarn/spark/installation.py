@@ -12,11 +12,11 @@ from pathlib import Path
 from vas_core.errors import BadInput, NotHere
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
+from vas_yarn.jars import find_spark_shuffle, is_older_than_source
 
 OF_CLONE = REPOSITORY / "build/spark"
 _LOCKS = REPOSITORY / "core/locks"
 _PLUGINS = REPOSITORY / "yarn-plugins"
-_JAR = "yarn-plugins/spark/target/vas-spark-*.jar"
 _SUBMIT = "bin/spark-submit"
 
 
@@ -90,7 +90,8 @@ def install_spark(say: Callable[[str], None]) -> SparkInstallation:
         _pip("-r", _LOCKS / "python-spark-build.txt")
         _pip("--no-build-isolation", "-r", _LOCKS / "python-spark.txt")
         marker.write_text(lock)
-    if not list(REPOSITORY.glob(_JAR)):
+    jar = find_spark_shuffle()
+    if jar is None or is_older_than_source(jar):
         say("building VAS's jar for Spark")
         build_jar()
     home = _of_environment(OF_CLONE)

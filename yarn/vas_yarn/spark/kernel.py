@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,18 +36,26 @@ class SparkKernel:
         text = json.dumps(self._specification(directory), indent=1) + "\n"
         write_atomically(directory / "kernel.json", text)
 
+    def _libraries(self) -> dict[str, str]:
+        """The variable by which a Python that has no pyspark of its own finds this Spark's."""
+        if self.python == self.spark.python:
+            return {}
+        found = sorted((self.spark.home.absolute() / "python/lib").glob("*.zip"))
+        return {"PYTHONPATH": ":".join(map(str, found))}
+
     def _specification(self, directory: Path) -> dict[str, object]:
+        file = str(directory / _PROPERTIES)
         return {
             "argv": [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
             "display_name": f"PySpark on {self.site}",
             "language": "python",
             "env": {
-                "SPARK_HOME": str(self.spark.home),
-                "HADOOP_CONF_DIR": self.configuration,
-                "VAS_CLUSTER": str(self.cluster),
-                # pyspark hands it to spark-submit, which the shell's word ends.
-                "PYSPARK_SUBMIT_ARGS": f"--properties-file {directory / _PROPERTIES} pyspark-shell",
-                "PYTHONPATH": str(self.spark.home.parent),
+                "SPARK_HOME": str(self.spark.home.absolute()),
+                "HADOOP_CONF_DIR": str(Path(self.configuration).absolute()),
+                "VAS_CLUSTER": str(self.cluster.absolute()),
+                # pyspark splits it as a shell would.
+                "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", file, "pyspark-shell"]),
+                **self._libraries(),
             },
         }
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from vas_core.sizes import format_size
 
 MANAGER = "org.apache.spark.shuffle.vas.VasShuffleManager"
 EVENTS = "spark.eventLog.dir"
+# Java's own rule (Properties.load), but for escapes within a key.
+_SEPARATOR = re.compile(r"\s*[=:]\s*|\s+")
+# spark-submit's options (SparkSubmitOptionParser): all others have a value.
+_WITHOUT_VALUE = {
+    *("--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version"),
+    "--load-spark-defaults",
+}
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
 
 
@@ -86,6 +94,8 @@ def _shuffle() -> Iterator[SparkProperty]:
     yield SparkProperty("spark.shuffle.reduceLocality.enabled", "false", why)
     why = "executors are asked for where stripes lie, and end when idle: their output stays"
     yield SparkProperty("spark.dynamicAllocation.enabled", "true", why)
+    why = "else Spark would keep executors for output that is not theirs"
+    yield SparkProperty("spark.dynamicAllocation.shuffleTracking.enabled", "false", why)
 
 
 def as_file(rows: Sequence[SparkProperty]) -> str:
@@ -98,8 +108,45 @@ def as_words(rows: Sequence[SparkProperty]) -> list[str]:
     return [word for row in rows for word in ("--conf", f"{row.key}={row.value}")]
 
 
-def keys_of(text: str) -> set[str]:
-    """Returns the keys that a `spark-defaults.conf` sets: Java's properties, one a line."""
-    lines = (line.strip() for line in text.splitlines())
-    named = (line.replace("=", " ", 1).split() for line in lines if line and line[0] not in "#!")
-    return {words[0] for words in named if words}
+def read_properties(text: str) -> dict[str, str]:
+    """Returns the properties of a `spark-defaults.conf`, which is a file of Java's properties.
+
+    A key ends at a blank, `=` or `:`; a line that ends in a backslash goes on in the next.
+    """
+    joined = re.sub(r"\\\n[ \t\f]*", "", text)
+    lines = (line.strip() for line in joined.splitlines())
+    pairs = (_SEPARATOR.split(line, maxsplit=1) for line in lines if line and line[0] not in "#!")
+    return {pair[0]: pair[1] if len(pair) > 1 else "" for pair in pairs}
+
+
+def beside(
+    rows: Sequence[SparkProperty], own: Mapping[str, str]
+) -> tuple[list[SparkProperty], list[SparkProperty]]:
+    """Splits properties into those to give beside the user's `own`, and those that theirs replace.
+
+    VAS's jars go behind the user's on a class path: without them nothing of VAS is found.
+    """
+    given, replaced = [], []
+    for row in rows:
+        if row.key in _CLASS_PATHS and own.get(row.key):
+            given.append(replace(row, value=f"{own[row.key]}:{row.value}"))
+        elif row.key in own:
+            replaced.append(row)
+        else:
+            given.append(row)
+    return given, replaced
+
+
+def named_properties_file(words: Sequence[str]) -> str | None:
+    """Returns the file of `--properties-file` among spark-submit's options before the application.
+
+    None where there is none.
+    """
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        option, equals, value = words[at].partition("=")
+        takes_next = not equals and option not in _WITHOUT_VALUE
+        if option == "--properties-file":
+            return value if equals else "".join(words[at + 1 : at + 2]) or None
+        at += 2 if takes_next else 1
+    return None

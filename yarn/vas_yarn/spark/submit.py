@@ -12,10 +12,18 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus
-from vas_yarn.spark.here import make_events_directory, not_set_by_user, read_site
+from vas_core.process import follow
+from vas_yarn.jobs.job import SUBMITTED
+from vas_yarn.spark.here import make_events_directory, read_site, users_properties
 from vas_yarn.spark.installation import SparkInstallation, find_spark
-from vas_yarn.spark.properties import SparkProperty, as_words, spark_properties
-from vas_yarn.submit.ending import run_and_lead_on
+from vas_yarn.spark.properties import SparkProperty, as_words, beside, spark_properties
+from vas_yarn.submit.ending import ClientWords, run_and_lead_on
+
+_SPARKS = ClientWords(
+    queue="--queue QUEUE",
+    stopped="the client was stopped; {} ends too, unless its driver runs on the cluster",
+    tasks="where its tasks ran",
+)
 
 
 @dataclass(frozen=True)
@@ -73,19 +81,32 @@ def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple
         return ExitStatus.DONE
     make_events_directory(found.events)
     os.environ["HADOOP_CONF_DIR"] = found.configuration
-    if as_json:
-        print_json(found.as_json())
-    return run_and_lead_on(found.argv)
+    return _run_and_describe(found) if as_json else run_and_lead_on(found.argv, _SPARKS)
+
+
+def _run_and_describe(found: _Submission) -> int:
+    """What the application prints goes to stderr: stdout is one JSON object."""
+    applications: list[str] = []
+
+    def heard(line: str) -> None:
+        note(line)
+        applications.extend(SUBMITTED.findall(line))
+
+    status = follow(found.argv, heard)
+    told = list(dict.fromkeys(applications))
+    print_json({**found.as_json(), "applications": told, "status": status})
+    return ExitStatus.FAILED if status else ExitStatus.DONE
 
 
 def _prepare(words: Sequence[str], *, shuffle: bool) -> _Submission:
     spark = find_spark()
     site, configuration = read_site(spark)
-    rows, own = not_set_by_user(spark, spark_properties(site, shuffle=shuffle))
+    file, own = users_properties(spark, words)
+    rows, replaced = beside(spark_properties(site, shuffle=shuffle), own)
     note(f"Spark {spark.home}: {spark.why}")
     for row in rows:
         note(f"{row.key}={row.value}: {row.why}")
-    for row in own:
-        note(f"{row.key}: your spark-defaults.conf sets it, so it is not {row.value}")
+    for row in replaced:
+        note(f"{row.key}: {file} sets it, so it is not {row.value}")
     argv = (str(spark.submit), *as_words(rows), *words)
     return _Submission(spark, rows, argv, configuration, site.events)

@@ -26,6 +26,26 @@ _STOPPED = {
 _UNKNOWN_QUEUE = re.compile(r"submitted by user \S+ to unknown queue: ([^\s\"]+)")
 
 
+@dataclass(frozen=True)
+class ClientWords:
+    """The words about a job of one kind, for the line that leads on.
+
+    `queue`: the option that names a queue. `stopped`: what became of the job `{}` when its client was
+    stopped. `tasks`: what `vas job locality` shows.
+    """
+
+    queue: str
+    stopped: str
+    tasks: str
+
+
+MAPREDUCE = ClientWords(
+    queue="-D mapreduce.job.queuename=QUEUE",
+    stopped="the client was stopped; {} runs on, unless it had ended",
+    tasks="where its maps ran, and why",
+)
+
+
 @dataclass
 class _Told:
     """Holds what a client's stderr told: the last application's id, the queue that is missing."""
@@ -34,7 +54,7 @@ class _Told:
     unknown_queue: str | None = None
 
 
-def run_and_lead_on(argv: Sequence[str]) -> int:
+def run_and_lead_on(argv: Sequence[str], words: ClientWords = MAPREDUCE) -> int:
     """Runs a job's client to its end and returns its exit status: 128 + N if signal N ended it.
 
     The client has this program's stdin and stdout, and gets the terminal's Ctrl-C. Its stderr is
@@ -50,7 +70,7 @@ def run_and_lead_on(argv: Sequence[str]) -> int:
             status = client.wait()
         finally:
             signal.signal(signal.SIGINT, before)
-    if line := _next_of(told, status):
+    if line := _next_of(told, status, words):
         note(line)
     return status if status >= 0 else _SIGNALLED - status
 
@@ -71,18 +91,17 @@ def _passed_on(stream: BufferedReader) -> _Told:
     return told
 
 
-def _next_of(told: _Told, status: int) -> str:
+def _next_of(told: _Told, status: int, words: ClientWords) -> str:
     """Returns the line that leads on; empty if the client told of no job."""
     if status and told.unknown_queue:
         queue = shown(told.unknown_queue)
         there = "`mapred queue -list` prints those that are there"
-        return f"YARN has no queue {queue}: name one by -D mapreduce.job.queuename=QUEUE; {there}"
+        return f"YARN has no queue {queue}: name one by {words.queue}; {there}"
     application = told.application
     if application is None:
         return ""
     if status in _STOPPED:
-        runs = f"the client was stopped; {application} runs on, unless it had ended"
-        return f"{runs}: `yarn application -kill {application}` ends it"
+        return f"{words.stopped.format(application)}: `yarn application -kill {application}` ends it"
     if status:
         return f"{application} did not end well; next: yarn logs -applicationId {application}"
-    return f"next: `vas job locality {application}`: where its maps ran, and why"
+    return f"next: `vas job locality {application}`: {words.tasks}"

@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -31,6 +32,7 @@ import org.vas.shuffle.mof.ShuffleFiles;
  * it and opens only files of the directory's owner.
  */
 final class ShuffleStorage {
+  private static final FsPermission PRIVATE = new FsPermission((short) 0700);
   private static final String STAGING_KEY = MRJobConfig.MR_AM_STAGING_DIR;
   private static final String STAGING_DEFAULT = "/tmp/hadoop-yarn/staging";
   /** The user's, {@code .staging} in it, the job's, and {@code shuffle} in that. */
@@ -161,12 +163,17 @@ final class ShuffleStorage {
     try {
       check(made, lustre.getFileLinkStatus(made));
     } catch (FileNotFoundException e) {
-      files.makeDirectory(made);
+      if (levels > 1) {
+        files.makeDirectory(made);
+      } else {
+        // The directory above the first one may be another user's: the site's staging directory.
+        lustre.mkdir(made, PRIVATE);
+      }
       check(made, lustre.getFileLinkStatus(made));
     }
   }
 
-  private static void check(Path made, FileStatus found) throws IOException {
+  private void check(Path made, FileStatus found) throws IOException {
     String problem = null;
     if (found.isSymlink() || !found.isDirectory()) {
       problem = "is not a directory itself; name one";
@@ -175,7 +182,9 @@ final class ShuffleStorage {
       problem = "may be written by others: 'chmod 700' it, or name another one";
     }
     if (problem != null) {
-      throw new IOException(VasSparkConf.DIRECTORY + ": " + made + " " + problem);
+      String what = ours == LEVELS_OF_JOB ? "the directory of map output, " + directory
+          : VasSparkConf.DIRECTORY;
+      throw new IOException(what + ": " + made + " " + problem);
     }
   }
 }

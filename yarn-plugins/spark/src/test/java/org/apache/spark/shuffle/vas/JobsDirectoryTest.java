@@ -3,11 +3,13 @@ package org.apache.spark.shuffle.vas;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -70,6 +72,18 @@ class JobsDirectoryTest {
     assertTrue(refused.getMessage().contains("job_1764370000000_0007 is not a directory itself"),
         refused.getMessage());
     assertEquals(Set.of(), SparkApps.below(staging.resolve("elsewhere")));
+  }
+
+  @Test
+  void theDirectoryAboveTheUsersMayBeAnothers() throws IOException {
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root gives a directory away");
+    Files.setAttribute(staging, "unix:uid", 65534);
+    Files.setPosixFilePermissions(staging, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Path own = staging.resolve("own");
+    for (ShuffleStorage storage : List.of(ShuffleStorage.at(own.toString(), site),
+        ShuffleStorage.ofJob(APPLICATION, site))) {
+      assertTrue(storage.makeApplication(APPLICATION).canBeSeen());
+    }
   }
 
   @Test
