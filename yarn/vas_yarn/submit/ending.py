@@ -30,8 +30,8 @@ _UNKNOWN_QUEUE = re.compile(r"submitted by user \S+ to unknown queue: ([^\s\"]+)
 class ClientWords:
     """The words about a job of one kind, for the line that leads on.
 
-    `queue`: the option that names a queue. `stopped`: what became of the job `{}` when its client was
-    stopped. `tasks`: what `vas job locality` shows.
+    `queue`: the option that names a queue. `stopped`: what became of the job `{}` when its client
+    was stopped. `tasks`: what `vas job locality` shows.
     """
 
     queue: str
@@ -101,7 +101,8 @@ def _next_of(told: _Told, status: int, words: ClientWords) -> str:
     if application is None:
         return ""
     if status in _STOPPED:
-        return f"{words.stopped.format(application)}: `yarn application -kill {application}` ends it"
+        stopped = words.stopped.format(application)
+        return f"{stopped}: `yarn application -kill {application}` ends it"
     if status:
         return f"{application} did not end well; next: yarn logs -applicationId {application}"
     return f"next: `vas job locality {application}`: {words.tasks}"
