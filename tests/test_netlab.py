@@ -22,7 +22,7 @@ from vas_core.root import Root
 from vas_lab.netlab import NetLab
 from vas_lab.procfs import processes
 from vas_lab.sites import net_site
-from vas_tests.leftovers import mount_table, namespaces, namespaces_below
+from vas_tests.leftovers import mount_table, namespaces, namespaces_held
 
 pytestmark = pytest.mark.slow
 
@@ -92,11 +92,11 @@ def test_interrupted_it_leaves_nothing(number: signal.Signals, tmp_path: Path) -
         [*NET, "--", "sh", "-c", 'echo up >"$1"; exec ip netns exec vm1 sleep 600', "sh", fifo]
     )
     assert fifo.read_text() == "up\n"
-    seen = namespaces_below(begun.pid)
-    assert len(seen) > 8
-    begun.send_signal(number)
-    begun.wait(30)
-    assert_gone(seen, mounts)
+    with namespaces_held(begun.pid) as seen:
+        assert len(seen) > 8
+        begun.send_signal(number)
+        begun.wait(30)
+        assert_gone(seen, mounts)
 
 
 def test_links_are_shaped_when_asked_for() -> None:
