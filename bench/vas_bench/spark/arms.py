@@ -71,8 +71,8 @@ def small(hosts: int) -> dict[str, str]:
 
 def steps(arms: Sequence[SparkArm]) -> list[Step]:
     """Returns the steps, with the seconds they take on two cores."""
-    of_arms = [s for arm in arms for s in (Step(_sort(arm), 40), Step(_check(arm), 30))]
-    return [Step(_GENERATE, 40), *of_arms]
+    of_arms = [s for arm in arms for s in (Step(_sort(arm), 100), Step(_check(arm), 70))]
+    return [Step(_GENERATE, 80), *of_arms]
 
 
 def _sort(arm: SparkArm) -> str:
