@@ -23,7 +23,8 @@ from vas_tests.routes import RoutedNet, wait
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 FORGER = Path(__file__).parent / "vas_tests/forger.py"
 VIRTIO = ("169.254.213.1", "169.254.213.2", "virtio0")
-# Half a second of silence, so that a core that is late by 60 ms is no dead path here.
+# A path is dead after 25 missed probes, half a second: these tests are of forged packets, and a
+# daemon that gets no core for 60 ms must not look like one whose path is dead.
 PATIENT = {"hold_down_ms": 400, "probe_misses": 25}
 SRIOV_LEG = ("10.77.0.11", "10.77.0.21", "vf0")
 

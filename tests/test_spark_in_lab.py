@@ -52,7 +52,7 @@ def staging(lab: Lab) -> Path:
 
 
 def job_directories(lab: Lab) -> list[str]:
-    """What applications left below the staging directory."""
+    """Returns the paths of the job directories that are below the staging directory."""
     found = lab.call(["find", str(staging(lab)), "-maxdepth", "3", "-name", "*job_*"])
     return found.stdout.split()
 

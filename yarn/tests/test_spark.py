@@ -359,7 +359,7 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
 
 def test_what_is_no_event_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"\x28\xb5\x2f\xfd compressed")
-    with pytest.raises(BadInput, match="no event log"):
+    with pytest.raises(BadInput, match="not a file that Spark wrote"):
         read_stages(tmp_path / "log")
 
 

@@ -79,7 +79,7 @@ def read_stages(log: Path) -> list[SparkStage]:
     with log.open(encoding="utf-8", errors="replace") as lines:
         first = lines.readline(len(_FIRST))
         if first and first != _FIRST:
-            raise BadInput("is no event log of Spark", where=str(log))
+            raise BadInput("is not a file that Spark wrote as an event log", where=str(log))
         lines.seek(0)
         return _stages(_events(lines, log))
 

@@ -17,7 +17,7 @@ _COLUMNS = ("STAGE", "NAME", "TASKS", *PLACES, "NO PLACE", "READ", "AT ITS STRIP
 
 
 def show_spark(log: Path, as_json: bool) -> None:
-    """Prints an event log's stages. Raises BadInput if it is no event log."""
+    """Prints the stages of an event log. Raises BadInput if Spark did not write the file so."""
     stages = read_stages(log)
     if as_json:
         print_json([stage.as_json() for stage in stages])

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from vas_core.cli import json_option, note, print_json
-from vas_core.errors import BadInput, ExitStatus
-from vas_core.process import follow
-from vas_yarn.jobs.job import SUBMITTED
+from vas_core.cli import json_option, note
+from vas_core.errors import BadInput
 from vas_yarn.spark.here import make_events_directory, read_site, users_properties
 from vas_yarn.spark.installation import SparkInstallation, find_spark
 from vas_yarn.spark.properties import SparkProperty, as_words, beside, spark_properties
-from vas_yarn.submit.ending import ClientWords, run_and_lead_on
+from vas_yarn.submit.ending import ClientWords, run_and_describe, run_and_lead_on, show
 
 _SPARKS = ClientWords(
     queue="--queue QUEUE",
@@ -74,28 +71,12 @@ def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple
         raise BadInput("which application?", where="--spark", hint=hint)
     found = _prepare(words, shuffle=not stock_shuffle)
     if dry_run:
-        if as_json:
-            print_json(found.as_json())
-        else:
-            click.echo(shlex.join(found.argv))
-        return ExitStatus.DONE
+        return show(found.argv, found.as_json(), as_json=as_json)
     make_events_directory(found.events)
     os.environ["HADOOP_CONF_DIR"] = found.configuration
-    return _run_and_describe(found) if as_json else run_and_lead_on(found.argv, _SPARKS)
-
-
-def _run_and_describe(found: _Submission) -> int:
-    """What the application prints goes to stderr: stdout is one JSON object."""
-    applications: list[str] = []
-
-    def heard(line: str) -> None:
-        note(line)
-        applications.extend(SUBMITTED.findall(line))
-
-    status = follow(found.argv, heard)
-    told = list(dict.fromkeys(applications))
-    print_json({**found.as_json(), "applications": told, "status": status})
-    return ExitStatus.FAILED if status else ExitStatus.DONE
+    if as_json:
+        return run_and_describe(found.argv, found.as_json())
+    return run_and_lead_on(found.argv, _SPARKS)
 
 
 def _prepare(words: Sequence[str], *, shuffle: bool) -> _Submission:

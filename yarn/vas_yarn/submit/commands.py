@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,11 +14,9 @@ from typing import Any, Literal, NoReturn
 import click
 
 from vas_cluster import default_path, load_cluster
-from vas_core.cli import json_option, note, print_json
-from vas_core.errors import BadInput, ExitStatus, NotHere
-from vas_core.process import follow
+from vas_core.cli import json_option, note
+from vas_core.errors import BadInput, NotHere
 from vas_core.sizes import parse_size
-from vas_yarn.jobs.job import SUBMITTED
 from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import PROFILES, is_file_name
@@ -31,7 +28,7 @@ from vas_yarn.site_files import (
     read_xml,
     site_properties,
 )
-from vas_yarn.submit.ending import run_and_lead_on
+from vas_yarn.submit.ending import run_and_describe, run_and_lead_on, show
 from vas_yarn.submit.entry import find_entry
 from vas_yarn.submit.inputs import find_input
 from vas_yarn.submit.medium import (
@@ -169,18 +166,10 @@ def submit(
     found = _prepare(job, profile, shuffle, dry_run)
     _explain(found)
     if dry_run:
-        return _show(found, as_json)
+        return show(found.argv, found.as_json(), as_json=as_json)
     if as_json:
-        return _run_and_describe(found)
+        return run_and_describe(found.argv, found.as_json())
     return run_and_lead_on(found.argv) if sys.stderr.isatty() else _become(found.argv)
-
-
-def _show(found: _Submission, as_json: bool) -> int:
-    if as_json:
-        print_json(found.as_json())
-    else:
-        click.echo(shlex.join(found.argv))
-    return ExitStatus.DONE
 
 
 def _prepare(
@@ -253,15 +242,3 @@ def _explain(found: _Submission) -> None:
 def _become(argv: tuple[str, ...]) -> NoReturn:
     # The client's streams, signals and exit status are then this command's.
     os.execvp(argv[0], argv)  # noqa: S606 (found on PATH, without a shell)
-
-
-def _run_and_describe(found: _Submission) -> int:
-    applications: list[str] = []
-
-    def heard(line: str) -> None:
-        note(line)
-        applications.extend(SUBMITTED.findall(line))
-
-    status = follow(found.argv, heard)
-    print_json({**found.as_json(), "applications": applications, "status": status})
-    return ExitStatus.FAILED if status else ExitStatus.DONE

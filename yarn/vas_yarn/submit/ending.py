@@ -1,16 +1,21 @@
-"""Runs a job's client at a terminal, and prints the command to look at the job afterwards."""
+"""Shows or runs a job's client, and tells how to look at the job afterwards."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 
-from vas_core.cli import note
+import click
+
+from vas_core.cli import note, print_json
+from vas_core.errors import ExitStatus
+from vas_core.process import follow
 from vas_core.shown import shown
 from vas_yarn.jobs.job import SUBMITTED
 
@@ -52,6 +57,36 @@ class _Told:
 
     application: str | None = None
     unknown_queue: str | None = None
+
+
+def show(argv: Sequence[str], description: Mapping[str, object], *, as_json: bool) -> int:
+    """Prints the command line of a client, or the submission's description as JSON; runs nothing.
+
+    Returns the exit status of success.
+    """
+    if as_json:
+        print_json(dict(description))
+    else:
+        click.echo(shlex.join(argv))
+    return ExitStatus.DONE
+
+
+def run_and_describe(argv: Sequence[str], description: Mapping[str, object]) -> int:
+    """Runs a job's client to its end, then prints the submission's description as JSON.
+
+    The description gets the client's exit status and the ids of its applications. What the client
+    prints goes to stderr, so that stdout has one JSON object. Returns `vas submit`'s exit status.
+    Raises NotHere if the client does not exist.
+    """
+    applications: dict[str, None] = {}
+
+    def heard(line: str) -> None:
+        note(line)
+        applications.update(dict.fromkeys(SUBMITTED.findall(line)))
+
+    status = follow(argv, heard)
+    print_json({**description, "applications": list(applications), "status": status})
+    return ExitStatus.FAILED if status else ExitStatus.DONE
 
 
 def run_and_lead_on(argv: Sequence[str], words: ClientWords = MAPREDUCE) -> int:

@@ -72,7 +72,7 @@ final class ShuffleStorage {
     Matcher id = OF_YARN.matcher(application);
     if (!id.matches()) {
       throw new IOException(VasSparkConf.DIRECTORY + " is not set, and '" + application
-          + "' is no application of YARN: name a directory of yours on Lustre");
+          + "' does not run on YARN: set the key to a directory of yours on Lustre");
     }
     // A JobConf reads mapred-site.xml too.
     JobConf jobs = new JobConf(site);
