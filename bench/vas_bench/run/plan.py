@@ -33,6 +33,7 @@ WorkloadName = Literal[
     "wordcount",
     "wordcount-without-combiner",
     "wordcount-watched",
+    "grep",
     "secondarysort",
     "sort",
     "sort-as-text",

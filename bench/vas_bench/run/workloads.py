@@ -27,6 +27,7 @@ from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, TeraSortSizes, job_prope
 from vas_yarn.jobs.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
+_GREP = "org.vas.workloads.words.Grep"
 _WATCHED_WORD_COUNT = "org.vas.workloads.words.WatchedWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
 _TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
@@ -212,6 +213,10 @@ def _without_combiner(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Ex
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 
+def _grep(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
+    return wordcount(lab, sizes, directory, (str(workloads_jar()), _GREP))
+
+
 def _watched(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """WordCount whose input has a file of several splits for each generator."""
     program = (str(workloads_jar()), _WATCHED_WORD_COUNT)
@@ -227,6 +232,7 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount": Workload(wordcount, _AS_STOCK, as_stock=True),
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "wordcount-watched": Workload(_watched, _AS_STOCK, as_stock=True),
+    "grep": Workload(_grep, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
     "sort-as-text": Workload(sort, _AS_STOCK, as_stock=True),

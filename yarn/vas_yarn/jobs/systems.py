@@ -26,6 +26,7 @@ System = Literal[
     "jbs",
     "jbs-collector",
     "jbs-warm",
+    "jbs-merged",
 ]
 """Where jobs run: what a plan may name, and a line of results names."""
 
@@ -40,6 +41,7 @@ SYSTEMS: dict[System, str] = {
     "jbs": "stock YARN on Lustre; vas-shuffled copies stock's map output from the nodes' disks",
     "jbs-collector": "as jbs, and VAS's collector writes map output, to the nodes' disks",
     "jbs-warm": "as jbs-collector, and a container runs one task after another",
+    "jbs-merged": "as jbs-warm, and vas-shuffled merges on the reducer's node",
 }
 
 
@@ -86,6 +88,13 @@ ARMS = (
     ),
 )
 _COLLECTED = {**NODE_SHUFFLE, **_PLACEMENT_OFF}
+# No task is placed, so a container that waits takes any map at once.
+_WARM = {
+    **_COLLECTED,
+    OPTIONS_KEY: f"{AM_HEAP} {MASTER}",
+    REUSE_KEY: "auto",
+    "vas.containers.reuse.locality-delay": "0ms",
+}
 NODE_ARMS = (
     Arm(
         "jbs",
@@ -103,13 +112,13 @@ NODE_ARMS = (
         "jbs-warm",
         "JBS, warm",
         "as JBS, own collector, and a container runs one task after another",
-        # No task is placed, so a container that waits takes any map at once.
-        {
-            **_COLLECTED,
-            OPTIONS_KEY: f"{AM_HEAP} {MASTER}",
-            REUSE_KEY: "auto",
-            "vas.containers.reuse.locality-delay": "0ms",
-        },
+        _WARM,
+    ),
+    Arm(
+        "jbs-merged",
+        "JBS, warm, merged",
+        "as JBS, warm, and vas-shuffled merges on the reducer's node",
+        {**_WARM, "vas.shuffled.delivery": "merged"},
     ),
 )
 """Arms with map output on the nodes' own disks: each node runs vas-shuffled (docs/jbs.md)."""

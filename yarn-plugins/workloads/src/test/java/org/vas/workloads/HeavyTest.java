@@ -30,6 +30,7 @@ import org.vas.workloads.heavy.InvertedIndex;
 import org.vas.workloads.heavy.SelfJoin;
 import org.vas.workloads.heavy.SequenceCount;
 import org.vas.workloads.tool.OneJob;
+import org.vas.workloads.words.Grep;
 import org.vas.workloads.words.PlainWordCount;
 
 /**
@@ -103,6 +104,12 @@ class HeavyTest {
     assertEquals("'3 4' is not an edge; write FROM, a tab, and TO", wrong.getMessage());
   }
 
+  @Test
+  void grepCountsWhatMatches() throws Exception {
+    Path input = written("unfit fit unfit\nrun\n", "unfair un5\n");
+    assertEquals(List.of("un\t2", "unfair\t1", "unfit\t2"), run(new Grep(), input));
+  }
+
   static Stream<OneJob> combining() {
     return Stream.of(new InvertedIndex(), new SequenceCount(), new AdjacencyList());
   }
@@ -123,7 +130,7 @@ class HeavyTest {
   }
 
   static Stream<OneJob> programs() {
-    return Stream.concat(combining(), Stream.of(new SelfJoin(), new PlainWordCount()));
+    return Stream.concat(combining(), Stream.of(new SelfJoin(), new Grep(), new PlainWordCount()));
   }
 
   @ParameterizedTest
