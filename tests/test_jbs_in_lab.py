@@ -29,6 +29,7 @@ _CONSUMER = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
 JBS = {_CONSUMER: "org.vas.shuffle.reduce.NodeMerge"}
 LOCAL = {"mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LocalCollector"}
 SORT = {"mapreduce.job.reduces": "3"}
+MERGED = {"vas.shuffled.delivery": "merged"}
 COMPRESSED = {"mapreduce.map.output.compress": "true"}
 ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
 # Opens 200 connections a second to each of these nodes' daemons, keeps 3,000, and proves nothing.
@@ -99,6 +100,33 @@ def test_our_collector_on_local_disks_is_served_as_stocks(
         same += ["REDUCE_SHUFFLE_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES"]
     for name in same:
         assert job.counter(name) == stock.counter(name), name
+
+
+@pytest.mark.parametrize("settings", [{}, COMPRESSED], ids=["plain", "zlib"])
+@pytest.mark.parametrize("collector", [{}, LOCAL], ids=["stocks", "ours"])
+def test_the_daemons_merge_what_stock_merges(
+    node_lab: Lab, stock: JobResult, collector: dict[str, str], settings: dict[str, str]
+) -> None:
+    before = sum(metrics(node_lab, "merged_bytes_total"))
+    job = run(
+        node_lab,
+        ("terasort", "/shuffle/in/rows"),
+        "merged",
+        SORT | JBS | MERGED | collector | settings,
+    )
+    assert digests(node_lab, "merged") == digests(node_lab, "stock")
+    for name in ("REDUCE_INPUT_RECORDS", "SHUFFLED_MAPS", "FAILED_SHUFFLE"):
+        assert job.counter(name) == stock.counter(name), name
+    # 400,000 rows of 100 bytes: all of them were merged by daemons, and none in a JVM.
+    assert sum(metrics(node_lab, "merged_bytes_total")) - before >= 40_000_000
+    assert metrics(node_lab, "merges") == [0]
+
+
+def test_what_a_daemon_cannot_merge_comes_as_segments(node_lab: Lab, stock: JobResult) -> None:
+    before = metrics(node_lab, "merged_bytes_total")
+    run(node_lab, ("terasort", "/shuffle/in/rows"), "secret", SORT | JBS | MERGED | ENCRYPTED)
+    assert digests(node_lab, "secret") == digests(node_lab, "stock")
+    assert metrics(node_lab, "merged_bytes_total") == before
 
 
 def test_connections_that_prove_nothing_keep_no_reducer_out(

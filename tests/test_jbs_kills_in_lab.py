@@ -58,8 +58,14 @@ def stock(own_lab: Lab) -> dict[str, str]:
     return digests(own_lab, "stock")
 
 
-def test_daemons_killed_in_mid_merge_cost_no_attempt(own_lab: Lab, stock: dict[str, str]) -> None:
-    with faulty_job(own_lab, "daemons", *halves().values(), conf=_JBS) as job:
+@pytest.mark.parametrize(
+    ("delivery", "read"), [("segments", READ_BYTES), ("merged", ("merged_bytes_total",))]
+)
+def test_daemons_killed_in_mid_merge_cost_no_attempt(
+    own_lab: Lab, stock: dict[str, str], delivery: str, read: tuple[str, ...]
+) -> None:
+    conf = _JBS | {"vas.shuffled.delivery": delivery}
+    with faulty_job(own_lab, "daemons", *halves().values(), conf=conf) as job:
         reducers = at_half(job)
         before = daemons()
         assert len(before) == len(own_lab.spec.cluster.guests())
@@ -75,7 +81,7 @@ def test_daemons_killed_in_mid_merge_cost_no_attempt(own_lab: Lab, stock: dict[s
         assert job.succeeded().total_maps == MAPS
         assert job.failed() == {}
         assert {*job.attempts()} == names("m", 0) | names("r", 0)
-        assert sum(metrics(own_lab, *READ_BYTES)) > 0, "nothing was left to be sent after the kill"
+        assert sum(metrics(own_lab, *read)) > 0, "nothing was left to be sent after the kill"
     assert digests(own_lab, "daemons") == stock
 
 

@@ -17,6 +17,7 @@ from vas_bench.fetch.subjects import (
     ARMS,
     DAEMON,
     DAEMON_MERGED,
+    DAEMON_TLS,
     STOCK,
     STOCK_TLS,
     FetchSubject,
@@ -49,11 +50,13 @@ def counts(cpu: float, **others: int) -> FetchCounts:
     )
 
 
-def made(system: Fetching, number: int, cpu: float, clients: int = 1) -> BenchRun:
-    subject = FetchSubject(system, clients, GIB, 32, 400)
+def made(
+    system: Fetching, number: int, cpu: float, clients: int = 1, reads: int | None = None
+) -> BenchRun:
+    subject = FetchSubject(system, clients, GIB, 32, 400, reads)
     seen = observed(FetchAnswer(fresh=counts(cpu), again=counts(cpu / 2)), GIB // 2)
     return RunIdentity(subject, {}, {}).run(
-        id=f"{system}-{clients}-{number}",
+        id=f"{system}-{clients}-{number}-{reads}",
         time=datetime(2026, 11, 27, tzinfo=UTC),
         round=number,
         measures=dict(seen.measures),
@@ -89,27 +92,23 @@ def test_a_record_too_few_is_found() -> None:
     )
 
 
-def test_the_rows_are_the_medians_and_the_ratio() -> None:
+def test_the_rows_are_the_medians_and_each_daemons_ratio_to_its_stock() -> None:
     runs = [made(STOCK, n, cpu) for n, cpu in enumerate((7.0, 8.0, 9.0), 1)]
     runs += [made(DAEMON, n, cpu) for n, cpu in enumerate((2.0, 3.0, 4.0), 1)]
+    runs += [made(DAEMON, 1, 5.0, reads=64 << 10), made(DAEMON_TLS, 1, 6.0)]
     runs += [made(STOCK, 1, 5.0, clients=4)]
     found = rows(runs)
-    assert len(found) == 2 * len(KINDS)
-    cpu = found[0].as_json()
-    assert cpu["medians"] == {
-        STOCK: 17.5,
-        STOCK_TLS: None,
-        DAEMON: 7.5,
-        DAEMON_MERGED: None,
-    }
-    assert (cpu["ratio"], cpu["n"], cpu["goal"], cpu["met"]) == (
-        round(7.5 / 17.5, 4),
-        3,
-        0.4,
-        False,
-    )
-    assert found[len(KINDS)].as_json()["ratio"] is None
+    assert len(found) == 5 * len(KINDS)
     assert all(len(row.as_cells()) == len(COLUMNS) for row in found)
+    stock, daemon, small, tls = (row.as_json() for row in found[:4])
+    assert [stock[key] for key in ("arm", "median", "over", "ratio")] == [STOCK, 17.5, None, None]
+    assert [daemon[key] for key in ("arm", "median", "over", "n")] == [DAEMON, 7.5, STOCK, 3]
+    assert (daemon["ratio"], daemon["goal"], daemon["met"]) == (round(7.5 / 17.5, 4), 0.4, False)
+    assert (small["read_bytes"], small["median"], small["n"]) == (65536, 11.5, 1)
+    assert small["ratio"] == round(11.5 / 17.5, 4)
+    # Its stock, with TLS, did not run.
+    assert (tls["arm"], tls["ratio"], tls["met"]) == (DAEMON_TLS, None, None)
+    assert {row.arm.clients for row in found[-len(KINDS) :]} == {4}
 
 
 def test_accepted_connections_are_the_kernels(tmp_path: Path) -> None:
@@ -124,12 +123,23 @@ def test_every_arm_has_each_number_of_clients() -> None:
     assert [(it.system, it.clients) for it in found] == [(a, n) for n in (1, 4) for a in ARMS]
 
 
+def test_sizes_of_reads_are_those_of_segments() -> None:
+    found = subjects(ARMS, (1,), (65536, 1 << 20), size_bytes=GIB, maps=8, heap_mib=400)
+    reads = {arm: [it.read_bytes for it in found if it.system == arm] for arm in ARMS}
+    assert reads[DAEMON] == reads[DAEMON_TLS] == [65536, 1 << 20]
+    assert reads[STOCK] == reads[STOCK_TLS] == reads[DAEMON_MERGED] == [None]
+    assert found[2].title == "vas-shuffled, reads of 64 KiB, 1 client"
+
+
 def test_a_dry_run_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "fetch", "--dry-run", "--rounds", "2", "--clients", "1"]) == 0
     printed = capsys.readouterr()
     assert printed.out.count("vas-shuffled, 1 client") == 2
     assert printed.out.count("vas-shuffled, merged, 1 client") == 2
-    assert "vas-shuffled has no TLS" in printed.err
+    words = ["--read-size", "64K", "--read-size", "1M", "--arm", DAEMON, "--clients", "1"]
+    assert run_command(["bench", "fetch", "--dry-run", "--rounds", "1", *words]) == 0
+    assert capsys.readouterr().out.count(" reads of ") == 2
+    assert run_command(["bench", "fetch", "--dry-run", "--read-size", "32K"]) == 2
     assert run_command(["bench", "fetch", "--size", "1K", "--dry-run"]) == 2
 
 
@@ -152,15 +162,17 @@ def test_all_arms_read_what_was_written(tmp_path: Path, capsys: pytest.CaptureFi
     if missing := _is_missing():
         pytest.skip(missing)
     file = tmp_path / "runs.jsonl"
-    sizes = ["--size", "16M", "--maps", "4", "--clients", "2"]
+    sizes = ["--size", "16M", "--maps", "4", "--clients", "2", "--read-size", "128K"]
     argv = ["bench", "fetch", "--rounds", "1", *sizes, "--resume", str(file), "--json"]
     assert run_command(argv) == 0
-    found = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    found: dict[str, dict[str, float]] = {}
+    for row in json.loads(capsys.readouterr().out)["rows"]:
+        found.setdefault(row["name"], {})[row["arm"]] = row["median"]
     assert {run.system for run in content_of(file).runs} == set(ARMS)
     for name in ("all CPU per GiB", "requests", "connections", "clients' peak memory (PSS)"):
-        assert all(value > 0 for value in found[name]["medians"].values()), name
+        assert all(value > 0 for value in found[name].values()), name
     # Each node has one connection to the server; a reducer of the daemon writes no record.
-    assert found["connections"]["medians"][DAEMON] == 2
-    assert found["records written to clients' disks"]["medians"][DAEMON] == 0
+    assert found["connections"][DAEMON] == 2
+    assert found["records written to clients' disks"][DAEMON] == 0
     # All is there: nothing runs again.
     assert run_command(argv) == 0

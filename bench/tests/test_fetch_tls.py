@@ -24,8 +24,9 @@ def test_no_command_line_holds_the_password(tmp_path: Path) -> None:
     found = re.search(
         r"keystore.password</name><value>(\w+)", (directory / "ssl-server.xml").read_text()
     )
-    assert found is not None and len(lines) == 3
+    assert found is not None and len(lines) == 4
     assert not any(found[1] in line for line in lines)
     listed = [java / "bin/keytool", "-list", "-keystore", directory / "keys.p12"]
     assert "shuffle" in run([*listed, "-storepass:file", directory / "password"]).stdout
+    assert (directory / "key.pem").stat().st_mode & 0o77 == 0
     assert directory.stat().st_mode & 0o77 == 0

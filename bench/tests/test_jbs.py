@@ -130,7 +130,9 @@ def test_each_arm_is_held_against_stock_of_the_same_rounds() -> None:
     runs = [run(s, n, client_seconds=t + n) for n in range(5) for s, t in seconds.items()]
     found = {row.name: row for row in rows("TeraSort", read_goals(GOALS)["terasort"], runs)}
     times = [row for name, row in found.items() if "job time" in name]
-    assert [row.value for row in times] == [pytest.approx(s / 102) for s in (82.0, 50.0, 32.0, 30.0)]
+    assert [row.value for row in times] == [
+        pytest.approx(s / 102) for s in (82.0, 50.0, 32.0, 30.0)
+    ]
     assert [row.met for row in times] == [True, False, True, True]
     assert found["TeraSort: connections open at once"].met is True
     assert found["TeraSort: threads of a reducer for the shuffle"].met is False

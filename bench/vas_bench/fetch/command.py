@@ -21,7 +21,7 @@ from vas_bench.engine.play import (
 from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Round, RunIdentity, runs_of
 from vas_bench.fetch.place import FetchPlace, check_machine, versions
-from vas_bench.fetch.subjects import ARMS, STOCK_TLS, FetchSubject, subjects
+from vas_bench.fetch.subjects import ARMS, FetchSubject, subjects
 from vas_bench.fetch.table import COLUMNS, rows
 from vas_bench.options import RoundsRequest, dry_run_option, rounds_option, rounds_options
 from vas_bench.results.environment import environment
@@ -36,8 +36,8 @@ from vas_core.root import Root
 from vas_core.table import print_table
 from vas_lab.state import default_directory
 
-_NO_TLS = "vas-shuffled has no TLS: where a site demands it, the daemon refuses to serve"
 _SMALLEST_SIZE = 1 << 20
+_SMALLEST_READ, _LARGEST_READ = 64 << 10, 16 << 20
 _MOST_CLIENTS = 64
 Rounds = Sequence[Round[FetchSubject]]
 
@@ -73,6 +73,13 @@ Rounds = Sequence[Round[FetchSubject]]
     type=click.Choice(ARMS),
     help="Only this arm; repeatable [default: all].",
 )
+@click.option(
+    "--read-size",
+    "reads",
+    multiple=True,
+    type=SizeType(),
+    help="vas.shuffle.read-size of the daemon's clients; repeatable, 64K to 16M.",
+)
 @rounds_options
 @dry_run_option
 @json_option
@@ -82,6 +89,7 @@ def fetch(
     numbers: tuple[int, ...],
     heap_mib: int,
     names: tuple[str, ...],
+    reads: tuple[int, ...],
     session: RoundsRequest,
     dry_run: bool,
     as_json: bool,
@@ -98,13 +106,19 @@ def fetch(
               vas bench fetch --resume fetch.jsonl
               vas bench fetch --rounds 3 --size 256M --clients 1 --json
               vas bench fetch --arm 'stock fetch' --arm vas-shuffled --budget 20m
+              vas bench fetch --arm vas-shuffled --read-size 64K --read-size 1M
     \f
-    Raises BadInput for a size that is too small, NotHere for a program that is missing.
+    Raises BadInput for sizes out of bounds, NotHere for a program that is missing.
     """
     if size < _SMALLEST_SIZE:
         raise BadInput("too small to measure", where="--size", hint="1M or more")
+    for read in reads:
+        if not _SMALLEST_READ <= read <= _LARGEST_READ:
+            raise BadInput("is out of bounds", where="--read-size", hint="64K to 16M")
     arms = cast(tuple[Fetching, ...], tuple(dict.fromkeys(names))) or ARMS
-    each = subjects(arms, sorted(set(numbers)), size_bytes=size, maps=maps, heap_mib=heap_mib)
+    read_sizes = sorted(set(reads))
+    amount = {"size_bytes": size, "maps": maps, "heap_mib": heap_mib}
+    each = subjects(arms, sorted(set(numbers)), read_sizes, **amount)
     if dry_run:
         _say(session.draw([RunIdentity(it, {}, {}) for it in each]))
         return
@@ -121,7 +135,6 @@ def _say(drawn: Rounds) -> None:
     print_table(("ROUND", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in steps))
     total = format_duration(sum(step.expected_seconds for step in steps))
     note(f"about {total} on two quiet cores (estimated)")
-    note(_NO_TLS)
 
 
 def _estimates(drawn: Rounds) -> Estimates[FetchSubject]:
@@ -154,10 +167,7 @@ def _play(left: Rounds, store: RunStore, budget: int | None) -> Played[FetchSubj
 
 def _print(made: Sequence[BenchRun], as_json: bool) -> None:
     found = rows(made)
-    not_here = {"vas-shuffled, TLS": _NO_TLS}
     if as_json:
-        print_json({"rows": [row.as_json() for row in found], "not_here": not_here})
+        print_json({"rows": [row.as_json() for row in found]})
         return
     print_table(COLUMNS, (row.as_cells() for row in found))
-    if any(run.system == STOCK_TLS for run in made):
-        note(_NO_TLS)

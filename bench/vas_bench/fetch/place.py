@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from vas_bench.engine.observe import Observation
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, FetchRequest, PartitionSum
-from vas_bench.fetch.subjects import STOCK_TLS, WITH_DAEMON, FetchSubject
+from vas_bench.fetch.subjects import STOCK_OF, WITH_TLS, FetchSubject
 from vas_bench.fetch.tls import make_tls
 from vas_bench.results.environment import build_of, lab_versions
 from vas_bench.results.systems import Fetching
@@ -96,7 +96,7 @@ class FetchPlace:
         return self._directory / f"served-{clients}"
 
     def _request(self, subject: FetchSubject, outputs: WrittenOutputs, work: str) -> FetchRequest:
-        tls = self._tls() if subject.system == STOCK_TLS else None
+        tls = self._tls() if subject.system in WITH_TLS else None
         return FetchRequest(
             system=subject.system,
             clients=subject.clients,
@@ -104,10 +104,11 @@ class FetchPlace:
             heap_mib=subject.heap_mib,
             java=str(self._java / "bin/java"),
             classpath=self._classpath,
-            shuffled=str(find_shuffled()) if subject.system in WITH_DAEMON else "",
+            shuffled=str(find_shuffled()) if subject.system in STOCK_OF else "",
             served=str(self._served(subject.clients)),
             work=work,
             tls=tls,
+            read_bytes=subject.read_bytes,
             expected=outputs.partitions,
         )
 
@@ -122,7 +123,7 @@ def versions(arm: Fetching) -> Mapping[str, str]:
     """Returns the versions and builds of an arm's programs. Raises NotHere if one is not built."""
     found = lab_versions(find_hadoop(), find_java())
     jars = {"plugins": build_of(find_plugins()), "workloads": build_of(workloads_jar())}
-    daemon = {"vas-shuffled": build_of(find_shuffled())} if arm in WITH_DAEMON else {}
+    daemon = {"vas-shuffled": build_of(find_shuffled())} if arm in STOCK_OF else {}
     return found | jars | daemon
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from vas_bench.fetch.processes import FetchProcess
 from vas_bench.fetch.request import FetchRequest
-from vas_bench.fetch.subjects import DAEMON_MERGED, WITH_DAEMON
+from vas_bench.fetch.subjects import DAEMON_MERGED, STOCK_OF
+from vas_bench.fetch.tls import daemon_options
 
 # As org.vas.workloads.fetch.MadeJob has them. The secret guards made-up bytes.
 _APPLICATION, _USER, _SECRET = "application_17_0003", "vas", b"the secret of vas bench"
@@ -41,7 +42,7 @@ class Programs:
     @property
     def is_daemon(self) -> bool:
         """Tells whether vas-shuffled serves and fetches."""
-        return self._request.system in WITH_DAEMON
+        return self._request.system in STOCK_OF
 
     def server(self, work: Path) -> Started:
         """Returns how to start the server of the map output."""
@@ -68,7 +69,8 @@ class Programs:
         for number in range(request.clients):
             words = (str(self._local(work, number)), str(request.maps), str(request.clients))
             which = (str(number), consumer, f"{scheme}://{_SERVER}:{_HTTP_PORT}", delivery)
-            argv = java_command(request, request.heap_mib, f"{_MAIN}.FetchClient", *words, *which)
+            main = (f"{_MAIN}.FetchClient", *words, *which, *self._reads())
+            argv = java_command(request, request.heap_mib, *main)
             yield argv, work, f"client {number}"
 
     def tell(self, server: FetchProcess) -> None:
@@ -83,8 +85,14 @@ class Programs:
             server.hear("ready")
         server.drain()
 
+    def _reads(self) -> tuple[str, ...]:
+        read_bytes = self._request.read_bytes
+        return (str(read_bytes),) if read_bytes else ()
+
     def _daemon(self, address: str, options: list[str], local: str) -> list[str]:
-        return [self._request.shuffled, "--listen", f"{address}:{_DAEMON_PORT}", *options, local]
+        tls = daemon_options(Path(self._request.tls)) if self._request.tls else []
+        where = ("--listen", f"{address}:{_DAEMON_PORT}")
+        return [self._request.shuffled, *where, *tls, *options, local]
 
     @staticmethod
     def _local(work: Path, number: int) -> Path:

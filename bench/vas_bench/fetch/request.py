@@ -23,8 +23,9 @@ class FetchRequest(_Model):
     """One round: programs, directories, and what each client must have read in the end.
 
     `served` is the server's local directory, which holds the map output; `work` is an empty
-    directory for all others. `tls` holds stock's TLS settings, None without TLS.
-    `shuffled` is the daemon's program, empty where stock serves.
+    directory for all others. `tls` holds the TLS settings, None without TLS.
+    `shuffled` is the daemon's program, empty where stock serves; `read_bytes` is
+    `vas.shuffle.read-size`, None for its default.
     """
 
     system: Fetching
@@ -37,6 +38,7 @@ class FetchRequest(_Model):
     served: str
     work: str
     tls: str | None
+    read_bytes: int | None
     expected: tuple[PartitionSum, ...]
 
 

@@ -11,7 +11,13 @@ Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
 Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tuned, pinned"]
 """Where threads run: `vas affinity experiment`."""
-Fetching = Literal["stock fetch", "stock fetch, TLS", "vas-shuffled", "vas-shuffled, merged"]
+Fetching = Literal[
+    "stock fetch",
+    "stock fetch, TLS",
+    "vas-shuffled",
+    "vas-shuffled, TLS",
+    "vas-shuffled, merged",
+]
 """Who serves and fetches map output: `vas bench fetch`."""
 ComparedSystem = System | Neighbour | Pinning | Fetching
 
@@ -28,7 +34,8 @@ _OTHERS: dict[Neighbour | Pinning | Fetching, str] = {
     "stock fetch": "Hadoop's ShuffleHandler, and its Fetcher and MergeManager in a reducer's JVM",
     "stock fetch, TLS": "the same over HTTPS",
     "vas-shuffled": "a daemon on the server's and on each client's node, NodeMerge in the JVM",
-    "vas-shuffled, merged": "the same, and the daemon on the client's node merges",
+    "vas-shuffled, TLS": "the same, and the daemons talk by TLS 1.3",
+    "vas-shuffled, merged": "the same without TLS, and the daemon on the client's node merges",
 }
 SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
 """The texts of all systems, in the order in which reports show them."""

@@ -16,11 +16,15 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.security.token.JobTokenSecretManager;
 
 /**
- * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL DELIVERY}: runs Hadoop's own
- * ReduceTask up to the end of its merge; DELIVERY is {@code vas.shuffled.delivery}. Prints {@code ready}; for each line on standard input it fetches and
- * merges the partition once and prints what it read as JSON. Ends when its standard input does.
+ * {@code FetchClient LOCAL_DIR MAPS REDUCERS PARTITION CONSUMER URL DELIVERY [READ_SIZE]}: runs
+ * Hadoop's own ReduceTask up to the end of its merge; DELIVERY is {@code vas.shuffled.delivery},
+ * READ_SIZE {@code vas.shuffle.read-size}. Prints {@code ready}; for each line on standard input it
+ * fetches and merges the partition once and prints what it read as JSON. Ends when its standard
+ * input does.
  */
 public final class FetchClient {
+  private static final int READ_SIZE = 7;
+
   private final Path local;
   private final JobConf job;
   private final int maps;
@@ -37,6 +41,9 @@ public final class FetchClient {
         MRConfig.SHUFFLE_CONSUMER_PLUGIN, CountingConsumer.class, ShuffleConsumerPlugin.class);
     url = args[5];
     job.set("vas.shuffled.delivery", args[6]);
+    if (args.length > READ_SIZE) {
+      job.set("vas.shuffle.read-size", args[READ_SIZE]);
+    }
   }
 
   /** Fetches once for each line on standard input. */
