@@ -225,15 +225,17 @@ def seen(tmp_path: Path) -> Root:
     named(reducer, "java", "main", "vas-read-0", "vas-read-1", "vas-merge", "EventPoller")
     stocks = proc(tmp_path, 15, 13, "java", child, "127.0.0.1", pss_kib=80)
     named(stocks, "fetcher#1", "fetcher#2", "EventFetcher for fetching Map Completion Events")
+    map_task = proc(tmp_path, 16, 13, "java", child, "::1", "attempt_1_0001_m_000002_0", pss_kib=5)
+    named(map_task, "vas-read-0", "vas-read-1", "vas-read-2", "vas-read-3")
     proc(tmp_path, 20, 1, "java", child, pss_kib=9000)
     return Root(tmp_path)
 
 
 def test_processes_of_the_lab_are_told_from_others(seen: Root) -> None:
     pids = {each.pid for each in below(processes(seen), 10)}
-    assert pids == {11, 12, 13, 14, 15}
+    assert pids == {11, 12, 13, 14, 15, 16}
     kinds = {pid: kind_of(seen.read(f"proc/{pid}/cmdline") or "") for pid in pids}
-    assert kinds == {11: "node", 12: "daemon", 13: None, 14: "task", 15: "task"}
+    assert kinds == {11: "node", 12: "daemon", 13: None, 14: "task", 15: "task", 16: "map"}
 
 
 def test_connections_and_threads_of_the_shuffle_are_counted(seen: Root) -> None:
@@ -245,7 +247,7 @@ def test_the_largest_of_what_was_seen_is_kept(seen: Root) -> None:
     watch = LabWatch(seen, 10)
     found: dict[str, Any] = watch.stop()
     assert found == {
-        MEMORY: (3 + 70 + 80) * 1024,
+        MEMORY: (3 + 70 + 80 + 5) * 1024,
         OPEN: 2,
         STOCK_OPEN: 1,
         "shuffle_threads": 3,

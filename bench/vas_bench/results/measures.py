@@ -64,7 +64,7 @@ MEASURES: dict[str, Measure] = {
     "peak_memory_bytes": Measure("B", "largest sum of the processes' proportional set sizes"),
     "threads": Measure("", "threads at the end"),
     "open_connections": Measure("", "most connections to servers of map output, open at once"),
-    "shuffle_threads": Measure("", "most threads that one task has for the shuffle alone"),
+    "shuffle_threads": Measure("", "most threads that one reduce task has for the shuffle alone"),
     "energy_joules": Measure("J", "energy of processors and memory, as RAPL counts it"),
 }
 

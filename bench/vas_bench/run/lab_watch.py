@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -9,7 +10,8 @@ from vas_bench.fetch.processes import Repeated, pss_bytes, read_of
 from vas_core.root import Root
 from vas_lab.procfs import LabProcess, processes
 
-Kind = Literal["task", "daemon", "node"]
+Kind = Literal["map", "task", "daemon", "node"]
+"""What a process is; a task is no map, or in a container that runs one task after another."""
 
 _PERIOD_SECONDS = 0.5
 _KINDS: dict[str, Kind] = {
@@ -17,6 +19,7 @@ _KINDS: dict[str, Kind] = {
     "org.apache.hadoop.mapred.VasChild": "task",
     "org.apache.hadoop.yarn.server.nodemanager.NodeManager": "node",
 }
+_MAP = re.compile(r"attempt_\d+_\d+_m_")
 _DAEMON = "vas-shuffled"
 # Where stock's NodeManagers serve map output, and where vas-shuffled does. The daemon keeps its
 # connections while other jobs run, so the two are counted apart.
@@ -45,21 +48,21 @@ class LabWatch:
 
     def _look(self) -> None:
         by_kind = self._by_kind()
-        tasks, daemons = by_kind["task"], by_kind["daemon"]
+        with_memory = [*by_kind["map"], *by_kind["task"], *by_kind["daemon"]]
         ports = [port for node in by_kind["node"] for port in open_ports(self._root, node.pid)]
         seen = {
-            "peak_memory_bytes/tasks and daemons": pss_bytes(self._root, [*tasks, *daemons]),
+            "peak_memory_bytes/tasks and daemons": pss_bytes(self._root, with_memory),
             "open_connections/stock": ports.count(_STOCK_PORT),
             "open_connections/daemons": ports.count(_DAEMON_PORT),
             "shuffle_threads": max(
-                (shuffle_threads(self._root, it.pid) for it in tasks), default=0
+                (shuffle_threads(self._root, it.pid) for it in by_kind["task"]), default=0
             ),
         }
         for name, number in seen.items():
             self._most[name] = max(self._most.get(name, 0), number)
 
     def _by_kind(self) -> dict[Kind, list[LabProcess]]:
-        found: dict[Kind, list[LabProcess]] = {"task": [], "daemon": [], "node": []}
+        found: dict[Kind, list[LabProcess]] = {"map": [], "task": [], "daemon": [], "node": []}
         for process in below(processes(self._root), self._supervisor):
             # A process that is not known may become one of these by exec.
             kind = self._kinds.get(process.pid) or kind_of(
@@ -88,7 +91,8 @@ def kind_of(cmdline: str) -> Kind | None:
     words = cmdline.split("\0")
     if words[0].rpartition("/")[2] == _DAEMON:
         return "daemon"
-    return next((_KINDS[word] for word in words if word in _KINDS), None)
+    found = next((_KINDS[word] for word in words if word in _KINDS), None)
+    return "map" if found == "task" and any(map(_MAP.match, words)) else found
 
 
 def open_ports(root: Root, pid: int) -> Iterator[int]:

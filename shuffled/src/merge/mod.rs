@@ -1,7 +1,9 @@
 //! Merges the segments of one reduce partition for a reducer of this node (docs/adr/0021).
 
+pub mod blocks;
 pub mod codec;
 pub mod fetch;
+pub mod inflate;
 pub mod memory;
 pub mod order;
 pub mod output;

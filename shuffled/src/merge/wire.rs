@@ -10,7 +10,7 @@ use crate::names::JobKey;
 use crate::frame::{put_checksums, put_host, put_job};
 
 /// The first bytes that both ends of a connection send which is for one merge; a nonce follows.
-pub const MERGE_MAGIC: &[u8; 8] = b"VASJBM02";
+pub const MERGE_MAGIC: &[u8; 8] = b"VASJBM03";
 /// Most segments of one merge: a job has no more maps.
 pub const MOST_SEGMENTS: u32 = 1 << 20;
 /// Most bytes of the stream in one block.
@@ -177,7 +177,7 @@ mod tests {
             job: JobKey { cluster: random.next(), number: random.next() as u32 },
             partition: random.next() as u32,
             order: CLASSES[random.below(5) as usize],
-            codec: SegmentCodec::of(random.below(3) as u8).unwrap(),
+            codec: SegmentCodec::of(random.below(5) as u8).unwrap(),
             sealed: random.below(2) == 1,
             skip: random.next(),
             patience: random.below(u64::from(MOST_PATIENCE) + 1) as u32,

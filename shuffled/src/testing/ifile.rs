@@ -96,5 +96,23 @@ pub fn encoded(codec: SegmentCodec, bytes: &[u8]) -> Vec<u8> {
             out.write_all(bytes).unwrap();
             out.finish().unwrap()
         }
+        SegmentCodec::Snappy => blocks(bytes, |chunk| snap::raw::Encoder::new().compress_vec(chunk).unwrap()),
+        SegmentCodec::Lz4 => blocks(bytes, lz4_flex::block::compress),
     }
+}
+
+/// Returns Hadoop's block format: blocks of one chunk, and one block of several, as a large write makes it.
+pub fn blocks(bytes: &[u8], encode: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let mut all = Vec::new();
+    let mut block = |content: &[u8], largest: usize| {
+        all.extend((content.len() as u32).to_be_bytes());
+        for chunk in content.chunks(largest).map(&encode) {
+            all.extend((chunk.len() as u32).to_be_bytes());
+            all.extend(chunk);
+        }
+    };
+    let (small, large) = bytes.split_at(bytes.len() / 2);
+    small.chunks(20_000).for_each(|content| block(content, 20_000));
+    block(large, 200_000);
+    all
 }

@@ -46,7 +46,7 @@ public interface DaemonConf {
           + " reducer's JVM merges. merged: one sorted stream that the daemon merged, where the keys"
           + " are Text, BytesWritable, IntWritable, LongWritable or NullWritable in the order of"
           + " their own comparators, map output is not encrypted and has no codec but Hadoop's"
-          + " DefaultCodec, DeflateCodec or GzipCodec, and the daemon"
+          + " DefaultCodec, DeflateCodec, GzipCodec, SnappyCodec or Lz4Codec, and the daemon"
           + " has memory for all segments at once; else segments, and the task's log says why. A"
           + " job's key.");
 

@@ -25,7 +25,7 @@ final class Handshake {
   static final String READS = "VASJBS02";
 
   /** The greeting of a connection for one merge. */
-  static final String MERGE = "VASJBM02";
+  static final String MERGE = "VASJBM03";
 
   private static final byte AUTH = 1;
   private static final byte AUTHENTICATED = 2;

@@ -2,6 +2,7 @@ package org.vas.shuffle.reduce;
 
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.fs.CommonConfigurationKeys;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
@@ -11,6 +12,8 @@ import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.DeflateCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.compress.Lz4Codec;
+import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.apache.hadoop.mapred.JobConf;
@@ -31,7 +34,13 @@ final class Delivery {
 
   private static final byte PLAIN = 0;
   private static final Map<Class<?>, Byte> DECODED = Map.of(
-      DefaultCodec.class, (byte) 1, DeflateCodec.class, (byte) 1, GzipCodec.class, (byte) 2);
+      DefaultCodec.class, (byte) 1, DeflateCodec.class, (byte) 1, GzipCodec.class, (byte) 2,
+      SnappyCodec.class, (byte) 3, Lz4Codec.class, (byte) 4);
+  // The daemon decodes chunks of at most Hadoop's usual buffer.
+  private static final Map<Class<?>, String> BUFFERS = Map.of(
+      SnappyCodec.class, CommonConfigurationKeys.IO_COMPRESSION_CODEC_SNAPPY_BUFFERSIZE_KEY,
+      Lz4Codec.class, CommonConfigurationKeys.IO_COMPRESSION_CODEC_LZ4_BUFFERSIZE_KEY);
+  private static final int LARGEST_BUFFER = 256 << 10;
 
   private final boolean asked;
   private final byte order;
@@ -73,6 +82,10 @@ final class Delivery {
     if (codec != null && !isDecoded(codec.getClass())) {
       return Optional.of("map output is compressed by " + codec.getClass().getName()
           + ", which the daemon does not decode");
+    }
+    String buffer = codec == null ? null : BUFFERS.get(codec.getClass());
+    if (buffer != null && job.getInt(buffer, LARGEST_BUFFER) > LARGEST_BUFFER) {
+      return Optional.of(buffer + " is more than " + LARGEST_BUFFER + " bytes");
     }
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       return Optional.of("map output is encrypted");

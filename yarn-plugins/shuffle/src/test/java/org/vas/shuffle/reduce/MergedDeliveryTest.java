@@ -23,6 +23,8 @@ import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.DeflateCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.compress.Lz4Codec;
+import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapred.JobConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -159,11 +161,14 @@ class MergedDeliveryTest {
 
   /** Output of a codec that the daemon decodes is as that of segments, and as stock's. */
   @ParameterizedTest
-  @ValueSource(classes = {DefaultCodec.class, DeflateCodec.class, GzipCodec.class})
+  @ValueSource(classes = {DefaultCodec.class, DeflateCodec.class, GzipCodec.class,
+      SnappyCodec.class, Lz4Codec.class})
   void compressedMapOutputIsDecodedByTheDaemon(Class<? extends CompressionCodec> codec) throws Exception {
-    NodeHarness harness = media.merged(dir, 7, "32m");
+    NodeHarness harness = media.merged(dir, 8, "32m");
     harness.job.setMapOutputCompressorClass(codec);
     fill(harness, "Text");
+    // Larger than a codec's buffer, which Hadoop cuts into chunks of one block.
+    harness.map(7, List.of(List.of(new Rec(new Text("large"), new Text("0123456789".repeat(70_000))))));
     List<String> merged;
     try (LogLines log = new LogLines(NodeMedium.class)) {
       merged = harness.run();
@@ -205,6 +210,11 @@ class MergedDeliveryTest {
     job.setCompressMapOutput(true);
     assertEquals("merged", why(job));
     assertTrue(why(job, new OwnCodec()).endsWith("which the daemon does not decode"), () -> why(job));
+    assertEquals("merged", why(job, new SnappyCodec()));
+    job.setInt("io.compression.codec.snappy.buffersize", 1 << 20);
+    assertEquals("io.compression.codec.snappy.buffersize is more than 262144 bytes",
+        why(job, new SnappyCodec()));
+    assertEquals("merged", why(job, new Lz4Codec()));
     job.setCompressMapOutput(false);
     job.setBoolean("mapreduce.job.encrypted-intermediate-data", true);
     assertEquals("map output is encrypted", why(job));
