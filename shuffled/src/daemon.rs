@@ -58,7 +58,9 @@ pub fn run(options: &Options) -> io::Result<()> {
     let listens = listener.local_addr()?;
     let own = Own { supplier: Arc::clone(&supplier), listens };
     let rdma = listen_rdma(rdma, listens, &supplier)?;
-    let peers = Peers::new(own, pace, reach, Arc::clone(&metrics), options.peers, rdma);
+    // A node that RDMA alone reaches needs registered memory.
+    let most = if rdma.as_ref().is_some_and(|rdma| rdma.is_only) { rdma::MOST } else { usize::MAX };
+    let peers = Peers::new(own, pace, reach, Arc::clone(&metrics), options.peers.min(most), rdma);
     let local = Local::new(Arc::clone(&jobs), peers, Arc::clone(&budget), Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
     open_sockets(&options.local_dirs, &local)?;

@@ -140,6 +140,9 @@ enum Blame {
 
 fn blame(error: &io::Error) -> Blame {
     use Errno as E;
+    if error.kind() == io::ErrorKind::OutOfMemory {
+        return Blame::Ours; // no registered memory, which has no number of the kernel
+    }
     match error.raw_os_error().map(E::from_raw_os_error) {
         Some(E::CONNREFUSED | E::CONNRESET) => Blame::Theirs,
         Some(E::HOSTUNREACH | E::TIMEDOUT | E::HOSTDOWN) | None => Blame::Open,

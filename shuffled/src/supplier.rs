@@ -36,6 +36,9 @@ use std::time::Duration;
 
 /// Most connections of other nodes. A node has one, unless it starts again, and an address may have several nodes.
 const LIMITS: Limits = Limits { unproven: 512, unproven_of_one: 64, proven: 1024, proven_of_one: 8 };
+/// The same by RDMA: fewer together than have registered memory, so that there is some for whoever comes next.
+const RDMA_LIMITS: Limits = Limits { unproven: 32, unproven_of_one: 16, proven: 216, proven_of_one: 8 };
+const _: () = assert!(RDMA_LIMITS.unproven + RDMA_LIMITS.proven < rdma::MOST);
 const THREADS_OF_A_DEVICE: usize = 2;
 /// Most devices that have threads of their own: more than a node has local directories.
 const MOST_DEVICES: usize = 64;
@@ -55,6 +58,7 @@ pub struct Supplier {
     /// The memory of answers to looks, each from the first step of its look until it is sent.
     answers: Arc<MemoryBudget>,
     door: Arc<Door<IpAddr>>,
+    rdma_door: Arc<Door<IpAddr>>,
     disks: Mutex<BTreeMap<u64, Arc<DiskQueue>>>,
     versions: VersionNotes,
 }
@@ -176,9 +180,9 @@ impl Supplier {
         jobs: Arc<ServedJobs>, outputs: Arc<Outputs>, metrics: Arc<Metrics>, reach: Arc<Reach>, answers: u64,
         pace: Pace, transports: Transports,
     ) -> Arc<Supplier> {
-        let (answers, door) = (MemoryBudget::new(answers), Door::new(LIMITS));
+        let (answers, door, rdma_door) = (MemoryBudget::new(answers), Door::new(LIMITS), Door::new(RDMA_LIMITS));
         let (disks, versions) = (Mutex::default(), VersionNotes::default());
-        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, disks, versions })
+        Arc::new(Supplier { jobs, outputs, metrics, reach, pace, transports, answers, door, rdma_door, disks, versions })
     }
 
     /// Accepts connections of other nodes for ever, and serves each in a thread of its own.
@@ -191,7 +195,7 @@ impl Supplier {
                     continue;
                 }
             };
-            self.serve(Connection::Tcp(Arc::new(stream)));
+            self.serve(Connection::Tcp(Arc::new(stream)), &self.door);
         }
     }
 
@@ -202,7 +206,7 @@ impl Supplier {
                 Ok(request) => match rdma::accept(request) {
                     Ok(line) => {
                         self.metrics.rdma_links.add(1);
-                        self.serve(Connection::Rdma(line));
+                        self.serve(Connection::Rdma(line), &self.rdma_door);
                     }
                     Err(_) => self.metrics.broken_links.add(1),
                 },
@@ -211,13 +215,14 @@ impl Supplier {
         }
     }
 
-    fn serve(self: &Arc<Self>, connection: Connection) {
+    fn serve(self: &Arc<Self>, connection: Connection, door: &Arc<Door<IpAddr>>) {
         let Ok(address) = connection.peer_addr() else { return };
-        let admission = self.door.enter(address.ip().to_canonical(), Arc::new(connection.clone()) as _);
+        let admission = door.enter(address.ip().to_canonical(), Arc::new(connection.clone()) as _);
         let supplier = Arc::clone(self);
         supplier.metrics.peers_in.add(1);
         let spawned = thread::Builder::new().name("peer-in".to_owned()).stack_size(STACK).spawn(move || {
             if let Err(error) = crate::served::serve(&supplier, &connection, &admission) {
+                connection.shut();
                 supplier.metrics.broken_links.add(1);
                 let line = supplier.versions.line(address.ip().to_canonical(), &error);
                 line.iter().for_each(|line| eprintln!("{line}"));
@@ -361,40 +366,5 @@ impl Supplier {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::jobs::Order;
-    use crate::testing::site::{attempt, job, own_uid, Site, JOB};
-    use std::fs;
-
-    #[test]
-    fn an_output_whose_job_ends_while_it_is_opened_stays_not_open() {
-        let site = Site::new();
-        site.write(0, &[vec![7; 1000]]);
-        let jobs = Arc::new(ServedJobs::default());
-        let supplier = Supplier::new(
-            Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs())), Arc::default(),
-            Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(), Transports::Plain,
-        );
-        let is_open = || {
-            let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
-            open.filter_map(|each| fs::read_link(each.path()).ok()).any(|path| path.starts_with(&site.root))
-        };
-        let served = |secret: &[u8]| {
-            jobs.obey(Order::Add(job(secret, own_uid()))).unwrap();
-            jobs.get(JOB).unwrap()
-        };
-        let first = served(b"first");
-        assert!(supplier.output(&first, attempt(0)).is_ok() && is_open());
-        supplier.outputs.forget_job(JOB);
-        // The first job's request came just before the job's end, or before the job was announced with another
-        // secret.
-        jobs.obey(Order::Remove(JOB)).unwrap();
-        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, RefusalReason::NotAllowed);
-        assert!(!is_open());
-        let second = served(b"second");
-        assert_eq!(supplier.output(&first, attempt(0)).err().unwrap().why, RefusalReason::NotAllowed);
-        assert!(!is_open());
-        assert!(supplier.output(&second, attempt(0)).is_ok());
-    }
-}
+#[path = "supplier_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ const LARGEST_CHUNK: usize = 256 << 10;
 /// Bytes that decoding holds: a chunk as it is stored, decoded, and what is smaller.
 pub const MEMORY: u64 = 2 * LARGEST_CHUNK as u64 + (16 << 10);
 const LENGTH: u64 = 4;
+const MOST_OF_A_BYTE: u64 = 255;
 
 /// The state of decoding one segment.
 pub struct Blocks {
@@ -60,7 +61,8 @@ impl Blocks {
         }
         let mut bytes = vec![0; count as usize];
         stored.take(&mut bytes, source)?;
-        let room = self.block.min(LARGEST_CHUNK as u64) as usize;
+        // A byte of either format stands for at most 255: so few bytes get no large buffer.
+        let room = self.block.min(LARGEST_CHUNK as u64).min(MOST_OF_A_BYTE * count) as usize;
         let decoded = match self.codec {
             SegmentCodec::Snappy => snappy(&bytes, room),
             _ => lz4(&bytes, room),

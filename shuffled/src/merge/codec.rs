@@ -105,8 +105,8 @@ impl<W: SegmentWindows<Error = Refused>> SegmentWindows for DecodedWindows<W> {
         }
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), Refused> {
-        self.source.grow(bytes)
+    fn grow(&mut self, from: usize, to: usize) -> Result<(), Refused> {
+        self.source.grow(from, to)
     }
 }
 

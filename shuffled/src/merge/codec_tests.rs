@@ -28,7 +28,7 @@ impl SegmentWindows for Cut {
         Ok(Some(self.rest.drain(..size).collect()))
     }
 
-    fn grow(&mut self, _: usize) -> Result<(), Refused> {
+    fn grow(&mut self, _: usize, _: usize) -> Result<(), Refused> {
         Ok(())
     }
 }

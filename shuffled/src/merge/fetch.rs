@@ -8,7 +8,7 @@ use crate::merge::wire::{MergeRequest, SegmentWords};
 use crate::names::MapAttemptId;
 use crate::peers::{Answered, Asked, Peers};
 use crate::wire::{Ask, RefusalReason, Refused, Request, CHECKSUM_BYTES};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 /// A wait for a connection after which the reducer is told that there is progress.
 const LONG_WAIT: Duration = Duration::from_secs(1);
+/// How often a reducer is told of progress while its merge fetches.
+const TELLING: Duration = Duration::from_secs(1);
 /// The first try may find out only that a connection is dead, which says nothing of the node behind it.
 const FEWEST_TRIES: u32 = 2;
 
@@ -30,7 +32,25 @@ pub struct MergeContext<'a> {
     pub window_bytes: u64,
     /// Tells the reducer of progress; false if it went away.
     pub progress: &'a dyn Fn() -> bool,
+    /// When the reducer was told last.
+    pub told: Cell<Instant>,
     pub memory: RefCell<MergeMemory>,
+}
+
+impl MergeContext<'_> {
+    /// Tells the reducer of progress, unless it was told of late. That also finds out whether it is still there, where
+    /// nothing is sent to it for long: behind bytes that it has already, and before the first record.
+    fn tell(&self) -> Result<(), Refused> {
+        if self.told.get().elapsed() < TELLING {
+            return Ok(());
+        }
+        self.told.set(Instant::now());
+        if (self.progress)() { Ok(()) } else { Err(gone()) }
+    }
+}
+
+fn gone() -> Refused {
+    Refused::new(RefusalReason::Here, "the reducer went away")
 }
 
 /// The bytes of one segment, of which at most two windows are here or on their way.
@@ -79,7 +99,7 @@ impl<'a> SegmentFetch<'a> {
         let asked = self.context.peers.ask(&job, &Request { map: self.name(), partition, ask, host });
         // It may have waited for a connection.
         if begun.elapsed() > LONG_WAIT && !(self.context.progress)() {
-            return Err(Refused::new(RefusalReason::Here, "the reducer went away"));
+            return Err(gone());
         }
         asked
     }
@@ -127,13 +147,14 @@ impl SegmentWindows for SegmentFetch<'_> {
     fn next(&mut self) -> Result<Option<Vec<u8>>, Refused> {
         let Some(pending) = self.pending.take() else { return Ok(None) };
         let offset = pending.offset;
+        self.context.tell()?;
         let bytes = self.wait(pending)?;
         self.verify(offset, &bytes)?;
         self.ask_next();
         Ok(Some(bytes))
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), Refused> {
-        self.context.memory.borrow_mut().grow(2 * bytes as u64)
+    fn grow(&mut self, from: usize, to: usize) -> Result<(), Refused> {
+        self.context.memory.borrow_mut().grow(from as u64, to as u64)
     }
 }

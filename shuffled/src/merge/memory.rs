@@ -16,6 +16,8 @@ const MOST_MERGES: u64 = 256;
 const HALF_FROM: u64 = 8 << 20;
 /// The part of the merges' memory that one merge takes for windows, unless the smallest windows need more.
 const OF_ONE: u64 = 8;
+/// How long a merge that is under way waits for the memory of a longer key than it had.
+const FOR_A_KEY: Duration = Duration::from_secs(5);
 /// Bytes that the description of a segment takes besides its checksums, and the copies of small keys.
 const DESCRIPTION: u64 = 512 + 2 * FREE_KEY as u64;
 
@@ -53,14 +55,14 @@ impl MergeBudget {
         let mut memory = MergeMemory { budget, payer, held, _slot: slot };
         // Twice: as they come, and as they are kept.
         let sums = 2 * 4 * u64::from(request.checksums);
-        memory.take(u64::from(request.segments) * DESCRIPTION + sums + 2 * LARGEST_BLOCK as u64)?;
+        memory.take(u64::from(request.segments) * DESCRIPTION + sums + 2 * LARGEST_BLOCK as u64, Duration::ZERO)?;
         Ok(memory)
     }
 }
 
 impl MergeMemory {
-    /// Reserves two windows for each segment, and what decoding it takes, and returns the bytes of a window: a multiple of 64 KiB, and as large as
-    /// the memory allows.
+    /// Reserves two windows for each segment, and what decoding it takes, and returns the bytes of a window: a multiple
+    /// of 64 KiB, and as large as the memory allows.
     pub fn windows(&mut self, segments: &[SegmentWords], codec: SegmentCodec) -> Result<u64, Refused> {
         let decoding = codec.memory() * segments.len() as u64;
         let stored = |window: u64| segments.iter().map(|each| each.stored_bytes.min(2 * window)).sum::<u64>();
@@ -69,7 +71,7 @@ impl MergeMemory {
         loop {
             let is_smallest = window <= CHECKSUM_BYTES;
             if is_smallest || need(window) <= self.budget.bytes / OF_ONE {
-                let taken = self.take(need(window));
+                let taken = self.take(need(window), Duration::ZERO);
                 if is_smallest || taken.is_ok() {
                     return taken.map(|()| window);
                 }
@@ -78,24 +80,23 @@ impl MergeMemory {
         }
     }
 
-    /// Reserves so many bytes for copies of keys, of which the merge has the copies of fewer bytes already.
-    pub fn grow(&mut self, bytes: u64) -> Result<(), Refused> {
-        if bytes > self.budget.bytes / OF_ONE {
-            let why = format!("a key of {} bytes is more than vas-shuffled merges; set vas.shuffled.delivery=segments",
-                bytes / 2);
+    /// Reserves memory for two copies of keys of `to` bytes, where there is memory for two of `from` already.
+    pub fn grow(&mut self, from: u64, to: u64) -> Result<(), Refused> {
+        if 2 * to > self.budget.bytes / OF_ONE {
+            let why = format!("a key of {to} bytes is more than vas-shuffled merges; set vas.shuffled.delivery=segments");
             return Err(Refused::new(RefusalReason::TooMuch, why));
         }
-        self.take(bytes)
+        self.take(2 * (to - from), FOR_A_KEY)
     }
 
-    fn take(&mut self, bytes: u64) -> Result<(), Refused> {
+    fn take(&mut self, bytes: u64, patience: Duration) -> Result<(), Refused> {
         let most = self.budget.bytes;
         if bytes > most {
             let why = format!("the merge needs {bytes} bytes, and all merges of this node may hold {most}");
             return Err(Refused::new(RefusalReason::TooMuch, why));
         }
-        let taken = self.budget.merges.reserve(self.payer, bytes, Duration::ZERO).and_then(|of_merges| {
-            Some((self.budget.all.reserve(self.payer, bytes, Duration::ZERO)?, of_merges))
+        let taken = self.budget.merges.reserve(self.payer, bytes, patience).and_then(|of_merges| {
+            Some((self.budget.all.reserve(self.payer, bytes, patience)?, of_merges))
         });
         let why = || format!("the merge needs {bytes} bytes, and the job's or user's share has fewer free");
         self.held.push(taken.ok_or_else(|| Refused::new(RefusalReason::Busy, why()))?);

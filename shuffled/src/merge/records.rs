@@ -31,8 +31,8 @@ pub trait SegmentWindows {
     /// Returns the next bytes, verified; None after the last of them.
     fn next(&mut self) -> Result<Option<Vec<u8>>, Self::Error>;
 
-    /// Reserves memory for two copies of keys of so many bytes.
-    fn grow(&mut self, bytes: usize) -> Result<(), Self::Error>;
+    /// Reserves memory for two copies of keys of `to` bytes, where there is memory for two of `from` already.
+    fn grow(&mut self, from: usize, to: usize) -> Result<(), Self::Error>;
 }
 
 /// A function that takes bytes of the merged stream.
@@ -62,6 +62,8 @@ pub struct SegmentRecords<W> {
     header: Vec<u8>,
     value: usize,
     key: Place,
+    /// Bytes of the longest key for whose copies there is memory.
+    grown: usize,
     key_copy: Vec<u8>,
     before: Place,
     before_copy: Vec<u8>,
@@ -83,6 +85,7 @@ impl<W: SegmentWindows> SegmentRecords<W> {
             header: Vec::new(),
             value: 0,
             key: Place::Copy,
+            grown: FREE_KEY,
             key_copy: Vec::new(),
             before: Place::Copy,
             before_copy: Vec::new(),
@@ -203,10 +206,9 @@ impl<W: SegmentWindows> SegmentRecords<W> {
             self.at += length;
             return Ok(());
         }
-        if length > FREE_KEY {
-            self.windows.grow(length).map_err(MergeFailure::Fetch)?;
-        }
+        grow(&mut self.windows, &mut self.grown, length)?;
         self.key_copy.clear();
+        self.key_copy.reserve_exact(length);
         while self.key_copy.len() < length {
             self.fill()?;
             let part = (length - self.key_copy.len()).min(self.window.len() - self.at);
@@ -245,10 +247,9 @@ impl<W: SegmentWindows> SegmentRecords<W> {
         while self.at == self.window.len() {
             for (place, copy) in [(&mut self.key, &mut self.key_copy), (&mut self.before, &mut self.before_copy)] {
                 if let Place::Window(range) = place {
-                    if range.len() > FREE_KEY {
-                        self.windows.grow(range.len()).map_err(MergeFailure::Fetch)?;
-                    }
+                    grow(&mut self.windows, &mut self.grown, range.len())?;
                     copy.clear();
+                    copy.reserve_exact(range.len());
                     copy.extend_from_slice(&self.window[range.clone()]);
                     *place = Place::Copy;
                 }
@@ -266,6 +267,15 @@ impl<W: SegmentWindows> SegmentRecords<W> {
     fn bad(&self, what: &str) -> MergeFailure<W::Error> {
         MergeFailure::Bad(format!("{what}, at or after record {}", self.count))
     }
+}
+
+/// Reserves memory for copies of keys of so many bytes, unless as long ones were copied before.
+fn grow<W: SegmentWindows>(windows: &mut W, grown: &mut usize, bytes: usize) -> Result<(), MergeFailure<W::Error>> {
+    if bytes > *grown {
+        windows.grow(*grown, bytes).map_err(MergeFailure::Fetch)?;
+        *grown = bytes;
+    }
+    Ok(())
 }
 
 fn placed<'a>(place: &Place, window: &'a [u8], copy: &'a [u8]) -> &'a [u8] {

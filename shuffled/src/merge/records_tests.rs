@@ -2,7 +2,7 @@ use super::*;
 use crate::random::Random;
 use crate::testing::ifile::{compare, key, plain, sorted, stream, vint as encoded, CLASSES};
 
-/// A stream in windows of given sizes, and the largest key for which memory was asked.
+/// A stream in windows of given sizes, and all bytes that were asked for one copy of a key.
 struct Cut {
     rest: Vec<u8>,
     sizes: Vec<usize>,
@@ -20,9 +20,10 @@ impl SegmentWindows for Cut {
         Ok(Some(self.rest.drain(..size).collect()))
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), &'static str> {
-        self.grown = self.grown.max(bytes);
-        if bytes > 1 << 20 { Err("no memory") } else { Ok(()) }
+    fn grow(&mut self, from: usize, to: usize) -> Result<(), &'static str> {
+        assert_eq!(from, FREE_KEY.max(self.grown));
+        self.grown += to - if self.grown == 0 { 0 } else { from };
+        if to > 1 << 20 { Err("no memory") } else { Ok(()) }
     }
 }
 

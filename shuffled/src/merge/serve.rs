@@ -14,14 +14,19 @@ use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::peers::Peers;
 use crate::wire::{Malformed, Message, RefusalReason, Refused, HEADER};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a reducer may take to say what is to be merged.
 const REQUEST: Duration = Duration::from_secs(60);
+
+/// The pause before memory that others have is asked for again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The part of the daemon that merges.
 pub struct Merges {
@@ -68,22 +73,23 @@ impl Merges {
             let why = "the job demands TLS, and this node's daemon has none";
             return refused(Refused::new(RefusalReason::TooMuch, why));
         }
-        let mut memory = match self.budget.begin(job.payer(), &request) {
+        let patience = Patience::of(stream, id, &request, self.pace.unread);
+        let mut memory = match patience.until(|| self.budget.begin(job.payer(), &request))? {
             Ok(memory) => memory,
             Err(why) => return refused(why),
         };
         drop(job);
+        let mut early = Until { stream, end: Instant::now() + REQUEST };
         early.write_all(&ready(id))?;
         let segments = segments(&mut early, &request, id)?;
-        if let Some(odd) = segments.iter().find(|each| !request.codec.fits(each)) {
-            let why = format!("attempt {} of map {}: stored and raw bytes do not fit", odd.attempt, odd.map);
-            return refused(Refused::new(RefusalReason::TooMuch, why));
+        if let Err(why) = check(&request, &segments) {
+            return refused(why);
         }
-        let window = match memory.windows(&segments, request.codec) {
+        let window = match patience.until(|| memory.windows(&segments, request.codec))? {
             Ok(window) => window,
             Err(why) => return refused(why),
         };
-        early.write_all(&merging(id))?;
+        send(stream, &merging(id), self.pace.unread)?;
         Ok(self.merge(stream, weak, (id, &request, &segments), (window, memory))?.map(|refused| (id, refused)))
     }
 
@@ -93,10 +99,13 @@ impl Merges {
     ) -> io::Result<Option<Refused>> {
         let (id, request, segments) = of;
         let (window_bytes, memory) = by;
-        let progress = || send(stream, &Message::Working.encode(id, false), self.pace.unread).is_ok();
-        let context = MergeContext {
-            peers: &self.peers, job, request, window_bytes, progress: &progress, memory: RefCell::new(memory),
+        let gone = Cell::new(false);
+        let progress = || {
+            gone.set(gone.get() || working(stream, id, self.pace.unread).is_err());
+            !gone.get()
         };
+        let (told, memory) = (Cell::new(Instant::now()), RefCell::new(memory));
+        let context = MergeContext { peers: &self.peers, job, request, window_bytes, progress: &progress, told, memory };
         let mut blocks = MergedBlocks::new(stream, id, request.skip, self.pace.unread);
         let totals = {
             let inputs = segments.iter().map(|words| {
@@ -108,6 +117,7 @@ impl Merges {
             match tournament.run(&mut |bytes| blocks.put(bytes)) {
                 Ok(totals) => totals,
                 Err(FailedSegment { why: MergeFailure::Sink(error), .. }) => return Err(error),
+                Err(_) if gone.get() => return Err(io::Error::other("the reducer went away")),
                 Err(FailedSegment { input, why }) => {
                     // The records before it are right, so that the reducer may have them.
                     blocks.flush()?;
@@ -122,8 +132,7 @@ impl Merges {
         &self, stream: &UnixStream, id: u64, totals: MergedTotals, of: (&[SegmentWords], MergedBlocks<'_>),
     ) -> io::Result<()> {
         let (segments, mut blocks) = of;
-        let promised: u64 = segments.iter().map(|each| each.raw_bytes - END_MARKER).sum();
-        if totals.bytes != promised {
+        if totals.bytes != record_bytes(segments) {
             // Each segment was compared with its own number, so this cannot be.
             return Err(io::Error::other("a merge of fewer or more bytes than its segments have"));
         }
@@ -132,6 +141,57 @@ impl Merges {
         self.metrics.merged_bytes.add(blocks.sent);
         send(stream, &merged(id, totals.records, totals.bytes), self.pace.unread)
     }
+}
+
+/// How long a reducer that has a part of the stream waits for memory to go on: others may have what was its own.
+struct Patience<'a> {
+    stream: &'a UnixStream,
+    id: u64,
+    unread: Duration,
+    end: Instant,
+}
+
+impl<'a> Patience<'a> {
+    fn of(stream: &'a UnixStream, id: u64, request: &MergeRequest, unread: Duration) -> Patience<'a> {
+        let millis = if request.skip > 0 { request.patience } else { 0 };
+        Patience { stream, id, unread, end: Instant::now() + Duration::from_millis(u64::from(millis)) }
+    }
+
+    /// Tries again while a share of memory is used up, and tells the reducer so. An error if it went away.
+    fn until<T>(&self, mut attempt: impl FnMut() -> Result<T, Refused>) -> io::Result<Result<T, Refused>> {
+        loop {
+            match attempt() {
+                Err(refused) if refused.why == RefusalReason::Busy && Instant::now() < self.end => {
+                    working(self.stream, self.id, self.unread)?;
+                    thread::sleep(AGAIN);
+                }
+                done => return Ok(done),
+            }
+        }
+    }
+}
+
+/// Refuses segments of impossible sizes, a map that is named twice, and more bytes to skip than there are.
+fn check(request: &MergeRequest, segments: &[SegmentWords]) -> Result<(), Refused> {
+    let mut maps = HashSet::with_capacity(segments.len());
+    for each in segments {
+        let fault = match each {
+            _ if !request.codec.fits(each) => "stored and raw bytes do not fit",
+            _ if !maps.insert(each.map) => "the map is named twice",
+            _ => continue,
+        };
+        let why = format!("attempt {} of map {}: {fault}", each.attempt, each.map);
+        return Err(Refused::new(RefusalReason::TooMuch, why));
+    }
+    if request.skip > record_bytes(segments).saturating_add(END_MARKER) {
+        return Err(Refused::new(RefusalReason::TooMuch, "more bytes to skip than the merge has"));
+    }
+    Ok(())
+}
+
+/// Returns the bytes of all records. The sizes are what the reducer says.
+fn record_bytes(segments: &[SegmentWords]) -> u64 {
+    segments.iter().fold(0, |sum, each| sum.saturating_add(each.raw_bytes - END_MARKER))
 }
 
 fn refusal(
@@ -175,6 +235,10 @@ fn read(stream: &mut impl Read, expected: ExpectedMessage) -> io::Result<(Vec<u8
     let mut body = vec![0; length as usize];
     stream.read_exact(&mut body)?;
     Ok((body, id))
+}
+
+fn working(stream: &UnixStream, id: u64, patience: Duration) -> io::Result<()> {
+    send(stream, &Message::Working.encode(id, false), patience)
 }
 
 fn send(stream: &UnixStream, bytes: &[u8], patience: Duration) -> io::Result<()> {

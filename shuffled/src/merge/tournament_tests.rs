@@ -12,7 +12,7 @@ impl SegmentWindows for Whole {
         Ok(self.0.pop())
     }
 
-    fn grow(&mut self, _: usize) -> Result<(), ()> {
+    fn grow(&mut self, _: usize, _: usize) -> Result<(), ()> {
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use vas_verbs::{Fabric, VerbsListener, ConnectionRequest, LIBIBVERBS, LIBRDMACM}
 /// The text that both ends of a connection show at its beginning. The sizes of buffers and credits go with it.
 const GREETING: &[u8] = b"VASRDMA1";
 /// Most connections in each direction that have registered memory: 512 KiB for each.
-const MOST: usize = 256;
+pub const MOST: usize = 256;
 const BACKLOG: i32 = 128;
 /// How long a node may take to accept. One without RDMA does not answer at all.
 const CONNECTING: Duration = Duration::from_secs(5);

@@ -40,6 +40,7 @@ public final class MergedStream extends BufferedChunks {
   private IOException failure;
   private int tries;
   private long triedNanos;
+  private long mergingNanos; // when the daemon began to merge last
 
   private MergedStream(PartitionToMerge wanted, ReadMeter meter, Progressable alive) {
     this.wanted = requireNonNull(wanted, "wanted");
@@ -97,8 +98,12 @@ public final class MergedStream extends BufferedChunks {
     try {
       made = new MergeConnection(wanted, alive);
       made.begin(wanted, taken);
+      if (!begun) {
+        meter.read(wanted.storedBytes());
+      }
       connection = made;
       begun = true;
+      mergingNanos = System.nanoTime();
       return true;
     } catch (IOException e) {
       if (made != null) {
@@ -190,6 +195,9 @@ public final class MergedStream extends BufferedChunks {
     }
     if (tries++ == 0) {
       triedNanos = System.nanoTime();
+    } else {
+      // To merge what is here already may take longer than the job's patience, and is no failure.
+      triedNanos += System.nanoTime() - mergingNanos;
     }
     pause(e);
   }
@@ -206,7 +214,6 @@ public final class MergedStream extends BufferedChunks {
     taken += bytes;
     use(block, bytes);
     tries = 0;
-    meter.read(bytes);
     alive.progress();
   }
 

@@ -71,6 +71,11 @@ public final class PartitionToMerge {
         .mapToLong(each -> each.segment().rawBytes() - END_MARKER).sum();
   }
 
+  /** Returns the number of bytes of all segments as they are stored. */
+  long storedBytes() {
+    return segments.stream().mapToLong(each -> each.segment().storedBytes()).sum();
+  }
+
   int segments() {
     return segments.size();
   }

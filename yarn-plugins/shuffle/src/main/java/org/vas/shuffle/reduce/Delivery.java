@@ -66,19 +66,24 @@ final class Delivery {
   }
 
   /**
-   * Returns the decision for a job.
+   * Returns the decision for an attempt of a job's reduce task.
    *
    * @param codec null where nothing is compressed
+   * @param number the attempt's number. All but the first, 0, get segments: whatever the first one
+   *     failed of, a daemon without memory among it, they need no more than their JVM's
    */
-  static Delivery of(JobConf job, CompressionCodec codec) {
+  static Delivery of(JobConf job, CompressionCodec codec, int number) {
     boolean asked = DaemonConf.DELIVERY.get(job).equals("merged");
-    Optional<String> why = asked ? whyNot(job, codec) : Optional.of(KEY + " is segments");
+    Optional<String> why = asked ? whyNot(job, codec, number) : Optional.of(KEY + " is segments");
     Served served = SERVED.get(job.getMapOutputKeyClass());
     return why.isPresent() ? new Delivery(asked, (byte) 0, PLAIN, why.get())
         : new Delivery(true, served.number, codec == null ? PLAIN : DECODED.get(codec.getClass()), null);
   }
 
-  private static Optional<String> whyNot(JobConf job, CompressionCodec codec) {
+  private static Optional<String> whyNot(JobConf job, CompressionCodec codec, int number) {
+    if (number > 0) {
+      return Optional.of("this is not the task's first attempt");
+    }
     if (codec != null && !isDecoded(codec.getClass())) {
       return Optional.of("map output is compressed by " + codec.getClass().getName()
           + ", which the daemon does not decode");

@@ -49,7 +49,7 @@ final class NodeMedium implements OutputMedium {
     this.attempt = (TaskAttemptID) context.getReduceId();
     this.counters = counters;
     this.local = new ShuffleFiles(FileSystem.getLocal(job), counters::asked);
-    this.delivery = Delivery.of(job, context.getCodec());
+    this.delivery = Delivery.of(job, context.getCodec(), attempt.getId());
     if (delivery.isAsked() && !delivery.isMerged()) {
       LOG.info("The daemon gives segments, and does not merge: {}", delivery.whySegments());
     }

@@ -196,7 +196,10 @@ class MergedDeliveryTest {
   }
 
   private static String why(JobConf job, CompressionCodec codec) {
-    Delivery delivery = Delivery.of(job, codec);
+    return why(Delivery.of(job, codec, 0));
+  }
+
+  private static String why(Delivery delivery) {
     return delivery.isMerged() ? "merged" : delivery.whySegments();
   }
 
@@ -207,6 +210,7 @@ class MergedDeliveryTest {
     assertEquals("vas.shuffled.delivery is segments", why(job));
     job.set("vas.shuffled.delivery", "merged");
     assertEquals("merged", why(job));
+    assertEquals("this is not the task's first attempt", why(Delivery.of(job, null, 1)));
     job.setCompressMapOutput(true);
     assertEquals("merged", why(job));
     assertTrue(why(job, new OwnCodec()).endsWith("which the daemon does not decode"), () -> why(job));
