@@ -6,6 +6,8 @@ use std::time::Duration;
 pub struct Pace {
     /// How often a request that waits is told that there is progress.
     pub tick: Duration,
+    /// How often a reducer is told that its merge fetches.
+    pub telling: Duration,
     /// How long another node may show no sign of progress.
     pub silent: Duration,
     /// How long another node may read none of its answers.
@@ -22,6 +24,7 @@ impl Default for Pace {
     fn default() -> Pace {
         Pace {
             tick: Duration::from_secs(10),
+            telling: Duration::from_secs(1),
             silent: Duration::from_secs(120),
             stalled: Duration::from_secs(60),
             unread: Duration::from_secs(600),

@@ -6,7 +6,7 @@
 
 use crate::budget::{MemoryBudget, Reserved};
 use crate::connection::Connection;
-use crate::door::{Door, Limits};
+use crate::door::{Door, Limits, Shut};
 use crate::groups::{Range, ReadGroups};
 use crate::jobs::{Job, ServedJobs};
 use crate::look::SegmentLook;

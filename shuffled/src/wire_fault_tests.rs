@@ -20,6 +20,7 @@ use std::thread;
 const BYTES: u32 = 200_000;
 const SHORT: Pace = Pace {
     tick: Duration::from_millis(20),
+    telling: Duration::from_secs(1),
     silent: Duration::from_secs(3),
     stalled: Duration::from_secs(3),
     unread: Duration::from_secs(3),

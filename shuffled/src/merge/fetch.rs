@@ -18,8 +18,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 /// A wait for a connection after which the reducer is told that there is progress.
 const LONG_WAIT: Duration = Duration::from_secs(1);
-/// How often a reducer is told of progress while its merge fetches.
-const TELLING: Duration = Duration::from_secs(1);
 /// The first try may find out only that a connection is dead, which says nothing of the node behind it.
 const FEWEST_TRIES: u32 = 2;
 
@@ -32,7 +30,8 @@ pub struct MergeContext<'a> {
     pub window_bytes: u64,
     /// Tells the reducer of progress; false if it went away.
     pub progress: &'a dyn Fn() -> bool,
-    /// When the reducer was told last.
+    /// How often the reducer is told, and when it was last.
+    pub telling: Duration,
     pub told: Cell<Instant>,
     pub memory: RefCell<MergeMemory>,
 }
@@ -41,7 +40,7 @@ impl MergeContext<'_> {
     /// Tells the reducer of progress, unless it was told of late. That also finds out whether it is still there, where
     /// nothing is sent to it for long: behind bytes that it has already, and before the first record.
     fn tell(&self) -> Result<(), Refused> {
-        if self.told.get().elapsed() < TELLING {
+        if self.told.get().elapsed() < self.telling {
             return Ok(());
         }
         self.told.set(Instant::now());

@@ -2,13 +2,14 @@
 
 use crate::jobs::{Job, Order};
 use crate::merge::order::WritableOrder;
-use crate::merge::wire::{SegmentWords, MERGE_MAGIC};
+use crate::merge::codec::SegmentCodec;
+use crate::merge::wire::{MergeRequest, SegmentWords, MERGE_MAGIC};
 use crate::names::JobKey;
 use crate::pace::Pace;
 use crate::random::Random;
 use crate::shares::Payer;
 use crate::testing::ifile::{merged, plain, sorted, stream, vint, Record, CLASSES};
-use crate::testing::merger::{merge, publish, request, Merger};
+use crate::testing::merger::{merge, publish, publish_as, request, Merger};
 use crate::testing::node::{until, Node, SECRET};
 use crate::testing::site::{job, own_uid, JOB};
 use crate::wire::{RefusalReason, MAGIC};
@@ -72,6 +73,70 @@ fn records_larger_than_windows_and_blocks_arrive_whole() {
     is_free(&node);
 }
 
+/// Decoded windows are small, so that many keys cross from one into the next.
+#[test]
+fn long_keys_take_memory_for_the_longest_once() {
+    let node = Node::start(8);
+    let key = |number: usize| [vint(5000), format!("{number:05000}").into_bytes()].concat();
+    let records: Vec<Vec<Record>> =
+        (0..2).map(|segment| (0..1500).map(|number| (key(2 * number + segment), vec![7; 100])).collect()).collect();
+    let words = publish_as(&node, SegmentCodec::Zlib, &records);
+    let mut merger = Merger::connect(&node);
+    let wanted = MergeRequest { codec: SegmentCodec::Zlib, ..request(WritableOrder::Text, &words) };
+    merger.ask(&wanted, &words).unwrap();
+    let before = node.budget.used();
+    let (got, end) = merger.read().unwrap();
+    assert!(got == stream(&merged(WritableOrder::Text, &records)) && end.unwrap().0 == 3000);
+    assert!(node.budget.most() <= before + 2 * 2 * 5000, "{} bytes, {before} before", node.budget.most());
+    is_free(&node);
+}
+
+#[test]
+fn a_reducer_hears_of_the_merge_behind_what_it_has() {
+    let node = Node::at(8, Pace { telling: Duration::ZERO, ..Pace::default() });
+    let records = three(20_000);
+    let words = publish(&node, &records);
+    let whole = stream(&merged(WritableOrder::Int, &records));
+    let mut merger = Merger::connect(&node);
+    merger.checksum = crc32c::crc32c(&whole);
+    let wanted = MergeRequest { skip: whole.len() as u64, ..request(WritableOrder::Int, &words) };
+    merger.ask(&wanted, &words).unwrap();
+    let (got, end) = merger.read().unwrap();
+    assert!(got.is_empty() && end.unwrap().0 == 60_000);
+    assert!(merger.working > 20, "{}", merger.working);
+}
+
+/// Others may have taken its memory meanwhile, and give it back.
+#[test]
+fn a_reducer_that_asks_for_the_rest_waits_for_memory() {
+    let node = Node::start(8);
+    let words = publish(&node, &three(5000));
+    let whole = stream(&merged(WritableOrder::Int, &three(5000)));
+    let mut others = Vec::new();
+    let first = loop {
+        let mut merger = Merger::connect(&node);
+        match merger.ask(&request(WritableOrder::Int, &words), &words) {
+            Ok(()) => others.push(merger),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!(first.why, RefusalReason::Busy, "who has nothing yet does not wait");
+    std::thread::scope(|scope| {
+        let rest = scope.spawn(|| {
+            let mut merger = Merger::connect(&node);
+            merger.checksum = crc32c::crc32c(&whole[..1000]);
+            let wanted = MergeRequest { skip: 1000, patience: 60_000, ..request(WritableOrder::Int, &words) };
+            merger.ask(&wanted, &words).unwrap();
+            merger.read().unwrap()
+        });
+        std::thread::sleep(SHORT);
+        others.iter_mut().for_each(|each| assert!(each.read().unwrap().0 == whole));
+        drop(others);
+        assert!(rest.join().unwrap().0 == whole[1000..]);
+    });
+    is_free(&node);
+}
+
 #[test]
 fn a_merge_of_nothing_is_an_end_marker() {
     let (got, end) = merge(&Node::start(2), WritableOrder::Int, &[]).unwrap();
@@ -132,17 +197,24 @@ fn what_does_not_fit_is_refused_before_the_first_record() {
     let words = publish(&node, &three(3000));
     let refused = |words: &[SegmentWords]| merge(&node, WritableOrder::Int, words).err().unwrap();
     // Merges may hold 4 MiB here.
-    let many: Vec<SegmentWords> = std::iter::repeat_n(words[0].clone(), 40).collect();
-    assert_eq!(refused(&many).why, RefusalReason::TooMuch);
+    let many: Vec<SegmentWords> = (0..40).map(|map| SegmentWords { map, ..words[0].clone() }).collect();
+    let why = refused(&many);
+    assert!(why.why == RefusalReason::TooMuch && why.text.starts_with("the merge needs"), "{why:?}");
+    let twice = refused(&[words[0].clone(), words[1].clone(), words[0].clone()]);
+    assert!(twice.why == RefusalReason::TooMuch && twice.text.ends_with("of map 0: the map is named twice"), "{twice:?}");
+    let whole = stream(&merged(WritableOrder::Int, &three(3000))).len() as u64;
+    let wanted = MergeRequest { skip: whole + 1, ..request(WritableOrder::Int, &words) };
+    let beyond = Merger::connect(&node).ask(&wanted, &words).unwrap_err();
+    assert!(beyond.why == RefusalReason::TooMuch && beyond.text.starts_with("more bytes to skip"), "{beyond:?}");
     let mut odd = words.clone();
     odd[1].raw_bytes -= 1;
     assert_eq!(refused(&odd).why, RefusalReason::TooMuch);
     let mut merger = Merger::connect(&node);
-    let wanted = crate::merge::wire::MergeRequest { segments: 1 << 20, ..request(WritableOrder::Int, &words) };
+    let wanted = MergeRequest { segments: 1 << 20, ..request(WritableOrder::Int, &words) };
     assert_eq!(merger.ask(&wanted, &words).unwrap_err().why, RefusalReason::TooMuch);
-    let wanted = crate::merge::wire::MergeRequest { checksums: u32::MAX, ..request(WritableOrder::Int, &words) };
+    let wanted = MergeRequest { checksums: u32::MAX, ..request(WritableOrder::Int, &words) };
     assert_eq!(Merger::connect(&node).ask(&wanted, &words).unwrap_err().why, RefusalReason::TooMuch);
-    let wanted = crate::merge::wire::MergeRequest { sealed: true, ..request(WritableOrder::Int, &words) };
+    let wanted = MergeRequest { sealed: true, ..request(WritableOrder::Int, &words) };
     assert_eq!(Merger::connect(&node).ask(&wanted, &words).unwrap_err().why, RefusalReason::TooMuch);
     is_free(&node);
 }

@@ -104,8 +104,10 @@ impl Merges {
             gone.set(gone.get() || working(stream, id, self.pace.unread).is_err());
             !gone.get()
         };
-        let (told, memory) = (Cell::new(Instant::now()), RefCell::new(memory));
-        let context = MergeContext { peers: &self.peers, job, request, window_bytes, progress: &progress, told, memory };
+        let context = MergeContext {
+            peers: &self.peers, job, request, window_bytes, progress: &progress, telling: self.pace.telling,
+            told: Cell::new(Instant::now()), memory: RefCell::new(memory),
+        };
         let mut blocks = MergedBlocks::new(stream, id, request.skip, self.pace.unread);
         let totals = {
             let inputs = segments.iter().map(|words| {

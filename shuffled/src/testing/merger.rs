@@ -81,14 +81,21 @@ impl Merger {
     /// Says what is to be merged, until the daemon says that blocks will follow.
     pub fn ask(&mut self, request: &MergeRequest, segments: &[SegmentWords]) -> Result<(), Refused> {
         self.socket.write_all(&request.encode(ID)).unwrap();
-        let (kind, body) = self.message().unwrap();
-        refused(kind, &body)?;
-        assert_eq!(kind, 11);
+        self.expect(11)?;
         segments.iter().for_each(|each| self.socket.write_all(&each.encode(ID)).unwrap());
-        let (kind, body) = self.message().unwrap();
-        refused(kind, &body)?;
-        assert_eq!(kind, 12);
-        Ok(())
+        self.expect(12)
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<(), Refused> {
+        loop {
+            let (kind, body) = self.message().unwrap();
+            refused(kind, &body)?;
+            if kind != 8 {
+                assert_eq!(kind, wanted);
+                return Ok(());
+            }
+            self.working += 1;
+        }
     }
 
     /// Reads the stream to its end or refusal. Returns an error if the connection ends before.
