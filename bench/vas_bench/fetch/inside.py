@@ -25,12 +25,16 @@ from vas_bench.fetch.processes import (
 )
 from vas_bench.fetch.programs import Programs
 from vas_bench.fetch.request import FetchAnswer, FetchCounts, FetchRequest
+from vas_bench.fetch.subjects import DAEMON_MERGED
 from vas_bench.fetch.sums import ClientSum, parse_sum, wrong_sums
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
 
 _COUNTED = ("looks_total", "reads_total")
+_MERGED = ("merged_bytes_total",)
+# Of each client: one before anything is counted, and two that are.
+_FETCHES = 3
 
 
 @dataclass
@@ -83,7 +87,7 @@ class Stage:
             server_threads=number_of(self.root, [self.server], "status", "Threads"),
             client_threads=number_of(self.root, groups["client"], "status", "Threads"),
             requests=int(used["requests"]) if is_daemon else accepted,
-            connections=self._told(("peers_in",)) if is_daemon else accepted,
+            connections=told(self.programs.metrics_url, ("peers_in",)) if is_daemon else accepted,
             spilled_records=sum(each.spilled for each in sums),
             server_disk_bytes=int(used["disk"]),
             cached_share=cached,
@@ -91,7 +95,7 @@ class Stage:
 
     def _snapshot(self) -> dict[str, float]:
         return {
-            "requests": self._told(_COUNTED) if self.programs.is_daemon else 0,
+            "requests": self._requests(),
             "connections": accepted_connections(self.root),
             "client": cpu_seconds(self.root, self.clients),
             "daemon": cpu_seconds(self.root, self.daemons),
@@ -99,13 +103,24 @@ class Stage:
             "disk": number_of(self.root, [self.server], "io", "read_bytes"),
         }
 
-    def _told(self, names: Sequence[str]) -> int:
-        """Returns the sum of numbers that the server's daemon tells of itself."""
-        url = self.programs.metrics_url
-        with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 (our own address)
-            lines = [line.split() for line in answer.read().decode().splitlines()]
-        wanted = {f"vas_shuffled_{name}" for name in names}
-        return sum(int(words[1]) for words in lines if words[0] in wanted)
+    def _requests(self) -> int:
+        return told(self.programs.metrics_url, _COUNTED) if self.programs.is_daemon else 0
+
+    def wrong_delivery(self) -> str:
+        """Tells whether the clients' daemons merged all that they fetched, where they are to."""
+        merged = sum(told(url, _MERGED) for url in self.programs.clients_metrics_urls())
+        is_merged = self.request.system == DAEMON_MERGED
+        least = _FETCHES * sum(each.bytes for each in self.request.expected) if is_merged else 0
+        right = merged >= least if is_merged else merged == 0
+        return "" if right else f"the clients' daemons merged {merged} bytes, not {least}"
+
+
+def told(url: str, names: Sequence[str]) -> int:
+    """Returns the sum of numbers that a daemon tells of itself."""
+    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 (our own address)
+        lines = [line.split() for line in answer.read().decode().splitlines()]
+    wanted = {f"vas_shuffled_{name}" for name in names}
+    return sum(int(words[1]) for words in lines if words[0] in wanted)
 
 
 def play(request: FetchRequest, root: Root) -> FetchAnswer:
@@ -126,9 +141,9 @@ def play(request: FetchRequest, root: Root) -> FetchAnswer:
         stage.clients = stack.enter_context(ending(_clients(programs, work)))
         fresh, first = stage.counted()
         again, second = stage.counted()
-    return FetchAnswer(
-        fresh=fresh, again=again, wrong=wrong_sums(request.expected, [*first, *second])
-    )
+        delivered = stage.wrong_delivery() if programs.is_daemon else ""
+    wrong = wrong_sums(request.expected, [*first, *second]) or delivered
+    return FetchAnswer(fresh=fresh, again=again, wrong=wrong)
 
 
 def _clients(programs: Programs, work: Path) -> list[FetchProcess]:

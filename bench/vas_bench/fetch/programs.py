@@ -35,6 +35,7 @@ class Programs:
     """The programs of one round: each as the arguments with which `FetchProcess` starts it."""
 
     metrics_url = f"http://{_SERVER}:{_METRICS_PORT}/metrics"
+    """Where the server's daemon tells its counts."""
 
     def __init__(self, request: FetchRequest) -> None:
         self._request = request
@@ -56,9 +57,14 @@ class Programs:
     def client_daemons(self, work: Path) -> Iterator[Started]:
         """Yields how to start the daemon of each client's node; for arms with the daemon."""
         for number in range(self._request.clients):
-            local = self._local(work, number)
-            argv = self._daemon(f"127.0.0.{number + 2}", [], str(local))
-            yield argv, work, f"daemon of client {number}"
+            address, local = f"127.0.0.{number + 2}", self._local(work, number)
+            metrics = ["--metrics", f"{address}:{_METRICS_PORT}"]
+            yield self._daemon(address, metrics, str(local)), work, f"daemon of client {number}"
+
+    def clients_metrics_urls(self) -> list[str]:
+        """Returns where the daemons of the clients' nodes tell their counts."""
+        numbers = range(self._request.clients)
+        return [f"http://127.0.0.{number + 2}:{_METRICS_PORT}/metrics" for number in numbers]
 
     def clients(self, work: Path) -> Iterator[Started]:
         """Yields how to start the JVM of each client, which fetches one partition."""

@@ -52,15 +52,14 @@ public final class FetchClient {
     BufferedReader told =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
     System.out.println("ready");
-    int attempt = 0;
     while (told.readLine() != null) {
-      System.out.println(client.fetch(attempt++));
+      System.out.println(client.fetch());
     }
     System.exit(0); // Hadoop leaves threads that are no daemons
   }
 
-  private String fetch(int number) throws Exception {
-    TaskAttemptID attempt = MadeJob.reduce(partition, number);
+  private String fetch() throws Exception {
+    TaskAttemptID attempt = MadeJob.reduce(partition);
     AllMapsDone master = new AllMapsDone(maps, url);
     ReduceTask task = new ReduceTask("", attempt, partition, maps, 1);
     task.setShuffleSecret(JobTokenSecretManager.createSecretKey(MadeJob.SECRET));

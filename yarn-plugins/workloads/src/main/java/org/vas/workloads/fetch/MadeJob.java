@@ -28,8 +28,9 @@ final class MadeJob {
     return new TaskAttemptID(ID.getJtIdentifier(), ID.getId(), TaskType.MAP, number, 0);
   }
 
-  static TaskAttemptID reduce(int partition, int attempt) {
-    return new TaskAttemptID(ID.getJtIdentifier(), ID.getId(), TaskType.REDUCE, partition, attempt);
+  /** Returns the first attempt: a later one gets segments where it asks the daemon to merge. */
+  static TaskAttemptID reduce(int partition) {
+    return new TaskAttemptID(ID.getJtIdentifier(), ID.getId(), TaskType.REDUCE, partition, 0);
   }
 
   /** Returns the job's directory below a NodeManager's local directory. */
