@@ -36,7 +36,7 @@ use std::time::Duration;
 
 /// Most connections of other nodes. A node has one, unless it starts again, and an address may have several nodes.
 const LIMITS: Limits = Limits { unproven: 512, unproven_of_one: 64, proven: 1024, proven_of_one: 8 };
-/// The same by RDMA: fewer together than have registered memory, so that there is some for whoever comes next.
+/// Most connections by RDMA. Fewer have registered memory than there is, so that whoever comes next finds some.
 const RDMA_LIMITS: Limits = Limits { unproven: 32, unproven_of_one: 16, proven: 216, proven_of_one: 8 };
 const _: () = assert!(RDMA_LIMITS.unproven + RDMA_LIMITS.proven < rdma::MOST);
 const THREADS_OF_A_DEVICE: usize = 2;

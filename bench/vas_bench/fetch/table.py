@@ -51,7 +51,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class FetchArm:
-    """What a row is of: an arm with a number of clients, and the size of reads that was chosen."""
+    """An arm that rows compare: a system, its number of clients, and the size of reads chosen."""
 
     system: Fetching
     clients: int

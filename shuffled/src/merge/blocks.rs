@@ -14,7 +14,7 @@ const LENGTH: u64 = 4;
 const MOST_OF_A_BYTE: u64 = 255;
 
 /// The state of decoding one segment.
-pub struct Blocks {
+pub struct BlockDecoder {
     codec: SegmentCodec,
     raw_bytes: u64,
     made: u64,
@@ -22,10 +22,10 @@ pub struct Blocks {
     block: u64,
 }
 
-impl Blocks {
+impl BlockDecoder {
     /// Returns the decoder of a segment of so many decoded bytes.
-    pub fn new(codec: SegmentCodec, raw_bytes: u64) -> Blocks {
-        Blocks { codec, raw_bytes, made: 0, block: 0 }
+    pub fn new(codec: SegmentCodec, raw_bytes: u64) -> BlockDecoder {
+        BlockDecoder { codec, raw_bytes, made: 0, block: 0 }
     }
 
     /// Returns the decoded bytes of the next chunk. The last come when all that follows them was found right.

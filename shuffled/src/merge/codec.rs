@@ -1,7 +1,7 @@
 //! Decodes compressed segments, window by window. No input makes it hold more than a window and a decoder, or give
 //! more bytes than the segment's index promises.
 
-use crate::merge::blocks::{self, Blocks};
+use crate::merge::blocks::{self, BlockDecoder};
 use crate::merge::inflate::{self, Inflate};
 use crate::merge::records::{SegmentWindows, END_MARKER};
 use crate::merge::wire::SegmentWords;
@@ -63,7 +63,7 @@ struct Decoder {
 /// The formats, each with what it keeps between two windows.
 enum Format {
     Inflate(Inflate),
-    Blocks(Blocks),
+    Blocks(BlockDecoder),
 }
 
 /// The stored bytes of a segment, as its windows come.
@@ -83,7 +83,7 @@ impl<W: SegmentWindows<Error = Refused>> DecodedWindows<W> {
         let format = match codec {
             SegmentCodec::Plain => return DecodedWindows { source, decoder: None },
             SegmentCodec::Zlib | SegmentCodec::Gzip => Format::Inflate(Inflate::new(codec, words.raw_bytes)),
-            SegmentCodec::Snappy | SegmentCodec::Lz4 => Format::Blocks(Blocks::new(codec, words.raw_bytes)),
+            SegmentCodec::Snappy | SegmentCodec::Lz4 => Format::Blocks(BlockDecoder::new(codec, words.raw_bytes)),
         };
         let stored = Stored { bytes: words.stored_bytes, input: Vec::new(), at: 0, passed: 0 };
         DecodedWindows { source, decoder: Some(Box::new(Decoder { stored, format })) }
