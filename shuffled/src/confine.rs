@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// System calls that start programs, look into other processes, or change the machine.
-const REFUSED: [i64; 21] = [
+const REFUSED: [i64; 27] = [
     libc::SYS_execve,
     libc::SYS_execveat,
     libc::SYS_ptrace,
@@ -18,6 +18,12 @@ const REFUSED: [i64; 21] = [
     libc::SYS_kcmp,
     libc::SYS_mount,
     libc::SYS_umount2,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_mount_setattr,
+    libc::SYS_io_uring_setup,
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_setns,

@@ -141,7 +141,7 @@ fn keep_secrets() -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     if let Some(why) = locked::why_not() {
-        eprintln!("secrets may be written to a swap device: {why}; allow 1 MiB of locked memory (LimitMEMLOCK)");
+        eprintln!("secrets may be written to a swap device: {why}; allow 256 KiB of locked memory (LimitMEMLOCK)");
     }
     Ok(())
 }

@@ -224,6 +224,14 @@ impl Peers {
         self.table().peers.len()
     }
 
+    /// Returns the nodes to which there is a connection, by name.
+    #[cfg(test)]
+    pub fn hosts(&self) -> Vec<String> {
+        let mut hosts: Vec<String> = self.table().peers.values().map(|peer| peer.host.clone()).collect();
+        hosts.sort();
+        hosts
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -48,6 +48,12 @@ fn connections_beyond_the_bound_end_the_oldest() {
         assert!(fetch(&mut reducer, HOSTS[round * 3 % 4], 0, 0, LARGEST_READ) == stored[0]);
         assert!(node.peers.count() <= 2);
     }
+    let mut kept = Vec::new();
+    for host in [0, 1, 0, 2, 0, 3] {
+        assert!(fetch(&mut reducer, HOSTS[host], 0, 0, LARGEST_READ) == stored[0]);
+        kept = node.peers.hosts();
+    }
+    assert_eq!(kept, [HOSTS[0], HOSTS[3]], "the one that was used in between stays");
 }
 
 #[test]

@@ -49,8 +49,8 @@ def jbs(
 
     Every round runs each job once on each system, in an order drawn by lot, on the same data with
     the same JVM flags, and validates the output. The systems: stock's shuffle; the daemon with
-    stock's map side; the daemon with VAS's collector; and the same in warm containers. The lab's
-    nodes run the daemon.
+    stock's map side; the daemon with VAS's collector; the same in warm containers; and these with
+    merges by the daemon. The lab's nodes run the daemon.
     Memory, connections and threads are counted while jobs run. `vas bench report` reads the file
     of --resume.
 

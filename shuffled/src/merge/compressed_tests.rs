@@ -76,7 +76,7 @@ fn damage_bombs_and_other_formats_name_the_map_and_free_the_memory() {
         // Of a block's format the bomb's first block promises more than the index.
         let is_block = matches!(codec, SegmentCodec::Snappy | SegmentCodec::Lz4);
         let early = if is_block { "end too early" } else { "come of it" };
-        for (bytes, text) in [(bomb, "an end where none"), (short, early), (plain, "")] {
+        for (bytes, text) in [(bomb, "too short for its class"), (short, early), (plain, "")] {
             let stored = node.site.write_coded(1, &[(bytes, right.len() as u64)]).remove(0);
             node.supplier.outputs.forget_job(crate::testing::site::JOB);
             let mut wrong = words.clone();
@@ -84,7 +84,7 @@ fn damage_bombs_and_other_formats_name_the_map_and_free_the_memory() {
             wrong[1].checksums = stored.chunks(64 << 10).map(crc32c::crc32c).collect();
             let refused = failed(&wrong);
             assert!(refused.why == RefusalReason::Damaged, "{refused:?}");
-            assert!(text == "an end where none" || refused.text.contains(text), "{refused:?}");
+            assert!(refused.text.contains(text), "{refused:?}");
         }
     }
 }

@@ -23,6 +23,7 @@ from vas_yarn.site_files import JobConfiguration, as_mapping
 
 Medium = Literal["lustre", "node", "stock"]
 MEDIA: tuple[Medium, ...] = get_args(Medium)
+_TLS_HINT = "set vas.shuffled.tls.* on all nodes, or say --shuffle lustre or stock"
 SERVICE_KEY = "yarn.nodemanager.aux-services.mapreduce_shuffle.class"
 SERVICE = "org.vas.shuffle.node.DaemonShuffleHandler"
 _STAGING_KEY = "yarn.app.mapreduce.am.staging-dir"
@@ -63,7 +64,7 @@ def as_asked(
         raise BadInput(what, where=f"--shuffle {medium}", hint="leave out --profile off")
     if medium == "node" and lacks_tls(as_mapping(site)):
         what = f"{TLS_KEY} is true, and vas-shuffled has no TLS"
-        raise BadInput(what, where="--shuffle node", hint="say --shuffle lustre or stock")
+        raise BadInput(what, where="--shuffle node", hint=_TLS_HINT)
     return MediumChoice(medium, "as asked")
 
 

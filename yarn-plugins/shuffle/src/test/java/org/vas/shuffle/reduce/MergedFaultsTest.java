@@ -3,6 +3,7 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,7 +17,7 @@ class MergedFaultsTest extends NodeFaultsTest {
     return media.merged(at, maps, "8m");
   }
 
-  /** The daemon merges without passes. */
+  @Disabled("the daemon merges without passes")
   @Test
   @Override
   void aFullDiskFailsTheAttemptThatNeedsPassesAndNoMapIsReported() {}

@@ -12,6 +12,7 @@ import java.util.Random;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -77,7 +78,7 @@ class MergedReduceTaskTest extends NodeReduceTaskTest {
     assertEquals(0, harness.counter(TaskCounter.SPILLED_RECORDS));
   }
 
-  /** No pass is needed at all. */
+  @Disabled("no pass is needed at all")
   @Test
   @Override
   void aPassTakesNoMoreThanTheMergeCannot() {}
