@@ -1,7 +1,8 @@
 """vas-shuffled's tests under AddressSanitizer: its unsafe code, and that of the crates below it.
 
 It needs a nightly compiler of rustup's (`rustup toolchain install nightly`); without one it is
-skipped. RDMA's unsafe code runs as far as it does without a device.
+skipped. RDMA's unsafe code runs as far as it does without a device. Left out are tests of what the
+sanitizer changes itself: it locks no memory, and opens files of its own, which a filter refuses.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ pytestmark = [
     pytest.mark.timeout(1800),
 ]
 _TARGET = "x86_64-unknown-linux-gnu"
+_CHANGED = ("locked::", "confine::", "a_daemon_that_may_write_no_byte")
 
 
 def nightly() -> list[str]:
@@ -40,7 +42,8 @@ def test_no_test_reads_or_writes_what_it_must_not() -> None:
         "RUSTFLAGS": "-Zsanitizer=address",
         "CARGO_TARGET_DIR": str(REPOSITORY / "build/sanitized"),
     }
-    argv = [*nightly(), "test", "--locked", *where]
+    left_out = [word for name in _CHANGED for word in ("--skip", name)]
+    argv = [*nightly(), "test", "--locked", *where, "--", *left_out]
     ran = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, (ran.stdout + ran.stderr)[-5000:]
     assert "AddressSanitizer" not in ran.stderr

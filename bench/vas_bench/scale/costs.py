@@ -36,16 +36,16 @@ class ArmCosts:
 
 
 STOCK = ArmCosts(
-    Cost("stock: server's CPU", 0.80, "s/GiB", _FETCH),
-    Cost("stock: client's CPU", 10.16, "s/GiB", f"{_FETCH}, the JVM's second fetch"),
-    Cost("stock: CPU of a JVM's first fetch beyond that", 2.49, "s", f"{_FETCH}: (20.12-10.16)/4"),
-    Cost("stock: a reducer's memory beyond its heap", 11, "MiB", f"{_FETCH}: 411 of a heap of 400"),
+    Cost("stock: server's CPU", 0.70, "s/GiB", _FETCH),
+    Cost("stock: client's CPU", 14.56, "s/GiB", f"{_FETCH}, the JVM's second fetch"),
+    Cost("stock: CPU of a JVM's first fetch beyond that", 2.47, "s", f"{_FETCH}: (19.50-14.56)/2"),
+    Cost("stock: a reducer's memory beyond its heap", 4, "MiB", f"{_FETCH}: 404 of a heap of 400"),
 )
 DAEMON = ArmCosts(
-    Cost("daemon: server's CPU", 1.12, "s/GiB", _FETCH),
-    Cost("daemon: client's CPU, its daemon's included", 3.92, "s/GiB", f"{_FETCH}, second fetch"),
-    Cost("daemon: CPU of a JVM's first fetch beyond that", 1.14, "s", f"{_FETCH}: (8.48-3.92)/4"),
-    Cost("daemon: a reducer's memory beyond its buffers", 139, "MiB", f"{_FETCH}: 203 less 2*32"),
+    Cost("daemon: server's CPU", 0.78, "s/GiB", _FETCH),
+    Cost("daemon: client's CPU, its daemon's included", 4.66, "s/GiB", f"{_FETCH}, second fetch"),
+    Cost("daemon: CPU of a JVM's first fetch beyond that", 1.49, "s", f"{_FETCH}: (7.64-4.66)/2"),
+    Cost("daemon: a reducer's memory beyond its buffers", 147, "MiB", f"{_FETCH}: 207 less 60"),
 )
 FETCHERS = Cost(
     "stock: fetchers of a reducer", 5, "", "Hadoop: mapreduce.reduce.shuffle.parallelcopies"
