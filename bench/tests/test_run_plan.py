@@ -65,7 +65,7 @@ def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
         ("run_limit: 0s", "run_limit: '0s' is not a time"),
         ("systems: [vas, vas]", "systems: names something twice"),
         ("workloads: []", "workloads: "),
-        ("workloads: grep", "workloads[0]: "),
+        ("workloads: egrep", "workloads[0]: "),
         ("parameters: {size: 25X}", "parameters.size[0]: '25X' is not a size; write it like"),
         ("parameters: {split: 100000K, size: 1G}", "parameters.split[0]: a split is a stripe"),
         ("parameters: {split: 8M}", "parameters.split[0]: give 16 MiB or more"),
