@@ -11,7 +11,8 @@ from vas_core.root import Root
 from vas_lab.procfs import LabProcess, processes
 
 Kind = Literal["map", "task", "daemon", "node"]
-"""What a process is; a task is no map, or in a container that runs one task after another."""
+"""A lab's process: `map` runs one map task, `task` a reduce task or one task after another,
+`daemon` is vas-shuffled, `node` a NodeManager."""
 
 _PERIOD_SECONDS = 0.5
 _KINDS: dict[str, Kind] = {

@@ -196,7 +196,7 @@ public final class MergedStream extends BufferedChunks {
     if (tries++ == 0) {
       triedNanos = System.nanoTime();
     } else {
-      // To merge what is here already may take longer than the job's patience, and is no failure.
+      // The daemon may merge for longer than the job's patience before it has new bytes to send.
       triedNanos += System.nanoTime() - mergingNanos;
     }
     pause(e);
