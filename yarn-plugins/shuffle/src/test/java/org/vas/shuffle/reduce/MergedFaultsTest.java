@@ -17,7 +17,7 @@ class MergedFaultsTest extends NodeFaultsTest {
     return media.merged(at, maps, "8m");
   }
 
-  @Disabled("the daemon merges without passes")
+  @Disabled("a merge by the daemon makes no passes that fill a disk; NodeFaultsTest makes some")
   @Test
   @Override
   void aFullDiskFailsTheAttemptThatNeedsPassesAndNoMapIsReported() {}

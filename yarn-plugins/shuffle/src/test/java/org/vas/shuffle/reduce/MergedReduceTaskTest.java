@@ -78,7 +78,7 @@ class MergedReduceTaskTest extends NodeReduceTaskTest {
     assertEquals(0, harness.counter(TaskCounter.SPILLED_RECORDS));
   }
 
-  @Disabled("no pass is needed at all")
+  @Disabled("a merge by the daemon makes no passes; NodeReduceTaskTest makes some")
   @Test
   @Override
   void aPassTakesNoMoreThanTheMergeCannot() {}
