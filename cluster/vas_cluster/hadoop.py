@@ -20,7 +20,7 @@ _FILES = {
 }
 
 # What VAS's shuffle and its warm containers count, in two groups, beyond Hadoop's bounds for a job.
-_VAS_COUNTERS, _HADOOPS_MOST_COUNTERS = 19, 120
+_VAS_COUNTERS, _HADOOPS_MOST_COUNTERS = 20, 120
 _VAS_GROUPS, _HADOOPS_MOST_GROUPS = 2, 50
 
 _QUEUES_HAVE_USERS = {

@@ -82,6 +82,7 @@ final class NodeMedium implements OutputMedium {
     try {
       MergedStream stream = MergedStream.open(wanted, counters, context.getReporter());
       LOG.info("The daemon merges {} segments", segments.size());
+      counters.mergedByDaemon(segments.size());
       return Optional.of(new RecordCursor("the merged records of " + attempt, stream,
           Segment.UNCOUNTED, wanted.streamBytes()));
     } catch (MergedStream.DeclinedException e) {

@@ -61,6 +61,11 @@ final class ReduceCounters implements ReadMeter, Closeable {
     stock.getFailedShuffleCounter().increment(1);
   }
 
+  /** Counts segments that the daemon of this node merges for the task. */
+  void mergedByDaemon(int segments) {
+    add("SEGMENTS_MERGED_BY_DAEMON", segments);
+  }
+
   void passed(long records) {
     add("PASSES", 1);
     stock.getSpilledRecordsCounter().increment(records);

@@ -22,6 +22,11 @@ final class Media implements Closeable {
     return harness;
   }
 
+  /** Returns how many segments daemons merged in this test. */
+  long mergedByDaemons() {
+    return made.stream().mapToLong(each -> each.counter("SEGMENTS_MERGED_BY_DAEMON")).sum();
+  }
+
   private NodeHarness made(NodeHarness harness) {
     made.add(harness);
     return harness;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 
-/** The cases of {@link NodeHangTest} in jobs that have the daemon merge. */
+/** The cases of {@link NodeHangTest} in jobs that ask for merges: code of the job means segments. */
 @Tag("long")
 class MergedHangTest extends NodeHangTest {
   @Override

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.vas.shuffle.reduce.Rec.random;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -20,29 +19,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The cases of {@link NodeReduceTaskTest} in jobs that have the daemon merge. */
 @Tag("long")
 class MergedReduceTaskTest extends NodeReduceTaskTest {
-  private static final int IFILE_CHECKSUM = 4;
-  private static final int END_MARKER = 2;
-
   @Override
   ReduceHarness harness(Path at, int maps) throws IOException {
     return media.merged(at, maps, "64m");
   }
 
-  /** Each byte of a record comes once, and of four segments' checksums and end markers one marker. */
+  /** The daemon merges for a task's first attempt alone; whatever that met may be the merge's. */
   @ParameterizedTest
   @CsvSource({"0, false", "1000, false", "1, true", "1001, true"})
   @Override
   void storedBytesAreReadOnceAndTheirEndsTwice(int attempt, boolean retry) throws Exception {
-    ReduceHarness harness = harness(dir, 4);
-    long merged = END_MARKER;
-    for (int map = 0; map < 4; map++) {
-      harness.map(map, List.of(random(new Random(map), 30_000)));
-      merged += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - IFILE_CHECKSUM - END_MARKER;
-    }
-    harness.run(attempt);
-    assertEquals(merged, harness.counter("MOF_BYTES_READ"));
-    assertEquals(0, harness.counter("MOF_BYTES_READ_AGAIN"));
-    assertEquals(0, harness.counter("MOFS_OPENED"));
+    super.storedBytesAreReadOnceAndTheirEndsTwice(attempt, retry);
+    assertEquals(attempt == 0 ? 4 : 0, media.mergedByDaemons());
   }
 
   /** The daemon fetches what it merges, so that nothing comes with the looks. */
@@ -76,6 +64,19 @@ class MergedReduceTaskTest extends NodeReduceTaskTest {
     harness.check();
     assertEquals(0, harness.counter("PASSES"));
     assertEquals(0, harness.counter(TaskCounter.SPILLED_RECORDS));
+  }
+
+  /** The daemon decodes Snappy and LZ4 itself, for a bounded number of maps; bzip2 is the JVM's. */
+  @ParameterizedTest
+  @CsvSource({"lz4, 14", "snappy, 14", "bzip2, 40"})
+  @Override
+  void decompressorsThatDoNotFitMeanPasses(String codec, int mib) throws Exception {
+    if (codec.equals("bzip2")) {
+      super.decompressorsThatDoNotFitMeanPasses(codec, mib);
+      return;
+    }
+    assertEquals(0, manyCompressed(codec, mib).counter("PASSES"));
+    assertEquals(24, media.mergedByDaemons());
   }
 
   @Disabled("a merge by the daemon makes no passes; NodeReduceTaskTest makes some")
