@@ -10,7 +10,7 @@ from vas_lab.lab import Lab
 from vas_tests.covering import Row
 from vas_tests.faults import MANIFEST, Point, attempt, faulty_job
 from vas_tests.faults import digests as digests_of_faulty
-from vas_tests.in_lab import history, inside
+from vas_tests.in_lab import history
 from vas_tests.shuffle_cases import (
     EXAMPLES,
     JAR,
@@ -24,8 +24,15 @@ from vas_tests.shuffle_cases import (
     properties,
 )
 from vas_tests.shuffle_counters import assert_counted_alike, assert_large_records_counted
-from vas_tests.shuffle_runs import ALIKE, assert_nothing_left, at_once, digests, files, run
-from vas_tests.words import make_words
+from vas_tests.shuffle_runs import (
+    ALIKE,
+    assert_nothing_left,
+    at_once,
+    digests,
+    files,
+    make_inputs,
+    run,
+)
 from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -36,23 +43,12 @@ _USUAL, _CI = 1, 7
 _CI_PROGRAMS = ("secondarysort",)
 _NIGHTLY_PROGRAMS = [name for name in PROGRAMS if name not in _CI_PROGRAMS]
 _TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
-# Three files: numbers of which many are alike, and a second one that is not.
-_PAIRS = 'mkdir -p "$1"; cd "$1"; seq 20000 | awk \'{print ($1*7919)%101, $1 >"in" NR%3}\''
 
 
 @pytest.fixture(scope="module")
 def inputs(lab: Lab) -> JobResult:
-    """The programs' input, of two or three maps each; gives TeraGen's run."""
-    lab.call(["rm", "-rf", str(inside(lab, "shuffle"))])
-    lab.call(["sh", "-euc", _PAIRS, "sh", str(inside(lab, "shuffle/in/pairs"))])
-    make_words(lab, inside(lab, "shuffle/in/text"))
-    amount = {"totalbytes": str(4 << 20), "bytespermap": str(2 << 20)}
-    text = {f"mapreduce.randomtextwriter.{key}": value for key, value in amount.items()}
-    generated, _ = at_once(
-        partial(lab.run_job, ["teragen", "40000", "/shuffle/in/rows"], {"mapreduce.job.maps": "2"}),
-        partial(lab.run_job, ["randomtextwriter", "/shuffle/in/random"], text),
-    )
-    return generated
+    """The programs' input; gives TeraGen's run."""
+    return make_inputs(lab)
 
 
 @pytest.mark.parametrize("row", PROBES[:_USUAL], ids=case_name)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from vas_core.polling import poll
 from vas_lab.lab import Lab
 from vas_tests.faults import EXIT_SECONDS
 from vas_tests.in_lab import inside
+from vas_tests.words import make_words
 from vas_yarn.jobs.job import JobResult
 
 # What a comparison needs to be one: each task once, and reducers in nobody's way.
@@ -19,6 +21,8 @@ ALIKE = {
     "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
     "mapreduce.terasort.output.replication": "1",
 }
+# Three files: numbers of which many are alike, and a second one that is not.
+_PAIRS = 'mkdir -p "$1"; cd "$1"; seq 20000 | awk \'{print ($1*7919)%101, $1 >"in" NR%3}\''
 
 
 def at_once(*jobs: Callable[[], JobResult]) -> list[JobResult]:
@@ -49,6 +53,23 @@ def generate_rows(lab: Lab, rows: int, *, maps: int) -> None:
     """Makes TeraGen's rows in /shuffle/in/rows, in place of those of an earlier lab."""
     lab.call(["rm", "-rf", str(inside(lab, "shuffle/in/rows"))])
     lab.run_job(["teragen", str(rows), "/shuffle/in/rows"], {"mapreduce.job.maps": str(maps)})
+
+
+def make_inputs(lab: Lab) -> JobResult:
+    """Makes the input of the programs of `shuffle_cases`, of two or three maps each.
+
+    Returns TeraGen's run.
+    """
+    lab.call(["rm", "-rf", str(inside(lab, "shuffle"))])
+    lab.call(["sh", "-euc", _PAIRS, "sh", str(inside(lab, "shuffle/in/pairs"))])
+    make_words(lab, inside(lab, "shuffle/in/text"))
+    amount = {"totalbytes": str(4 << 20), "bytespermap": str(2 << 20)}
+    text = {f"mapreduce.randomtextwriter.{key}": value for key, value in amount.items()}
+    generated, _ = at_once(
+        partial(lab.run_job, ["teragen", "40000", "/shuffle/in/rows"], {"mapreduce.job.maps": "2"}),
+        partial(lab.run_job, ["randomtextwriter", "/shuffle/in/random"], text),
+    )
+    return generated
 
 
 def files(lab: Lab, output: str) -> list[str]:
