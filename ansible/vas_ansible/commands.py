@@ -19,6 +19,7 @@ from vas_ansible.firewall import (
     server_firewalld,
     server_nftables,
 )
+from vas_ansible.licences import LICENCES, licence_problems, read_licences
 from vas_ansible.monitoring import DIRECTORY, RUNBOOKS, monitoring_files
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.loading import default_path
@@ -100,13 +101,13 @@ def audit_command(advisories: Path, as_json: bool) -> None:
     """Compare the libraries on nodes with the list of known vulnerabilities.
 
     Covers Hadoop's jars, the plugins' jar, the locked Python libraries and the crates of
-    vas-shuffled. Status 1 if one has a vulnerability that the list does not accept. Uses no
-    network.
+    vas-shuffled. Status 1 if one has a vulnerability that the list does not accept, or a crate a
+    licence that is unknown or not allowed. Uses no network.
 
     \b
     Example: vas build && vas provision audit
     \f
-    Raises VasError if a vulnerability is not accepted.
+    Raises VasError if a vulnerability or a licence is not accepted.
     """
     known = audit_module.read_advisories(advisories)
     components = audit_module.components_of_nodes()
@@ -117,6 +118,9 @@ def audit_command(advisories: Path, as_json: bool) -> None:
             "; ".join(map(_sentence, open_ones)),
             hint=f"update it, or leave it out; {ADVISORIES.name}",
         )
+    crates = [component for component in components if component.kind == "cargo"]
+    if wrong := licence_problems(crates, read_licences()):
+        raise VasError("; ".join(wrong), hint=f"leave it out, or add its line to {LICENCES.name}")
 
 
 def _sentence(finding: audit_module.AuditFinding) -> str:

@@ -11,7 +11,7 @@ import pytest
 from made_up_plans import WATCHED, Watched
 from made_up_site import Recorded
 
-from vas_bench.jbs.command import GOALS, PLAN
+from vas_bench.jbs.command import GOALS, PLAN, planned
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.run.lab_watch import LabWatch, below, kind_of, open_ports, shuffle_threads
@@ -179,6 +179,20 @@ def test_a_dry_run_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out.count("round 1: TeraSort, ") == 5
     assert "min on two quiet cores" in err
+
+
+def test_a_few_systems_on_fewer_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "jbs", "--rounds", "1", "--dry-run", "--hosts", "2", "--system", "jbs-warm"]
+    assert run_command(words) == 0
+    out = capsys.readouterr().out
+    warm = [job for job in PLAN.jobs.values() if "jbs-warm" in job.systems]
+    assert out.count("round 1: ") == out.count("jbs-warm") == len(warm)
+    assert run_command([*words, "--rows", "one-map"]) == 2
+    assert "--system: no job of --rows runs on these" in capsys.readouterr().err
+    (one, *_) = planned(PLAN.model_copy(update={"hosts": 2}), 1 << 30, ["terasort"], [STOCK])[
+        "terasort"
+    ]
+    assert one.hosts == 2
 
 
 def proc(root: Path, pid: int, parent: int, *argv: str, pss_kib: int = 0) -> Path:

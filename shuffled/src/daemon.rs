@@ -5,7 +5,7 @@ use crate::confine::{confine, FileWrites};
 use crate::jobs::{parse_order, Order, ServedJobs, LONGEST_LINE};
 use crate::locked;
 use crate::local::Local;
-use crate::metrics::Metrics;
+use crate::metrics::{Gauges, Metrics};
 use crate::options::Options;
 use crate::outputs::Outputs;
 use crate::own_link::Own;
@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> io::Result<()> {
     allow_descriptors();
     let (metrics, pace) = (Arc::new(Metrics::default()), Pace::default());
     let (jobs, budget) = (Arc::new(ServedJobs::default()), MemoryBudget::new(options.memory_bytes));
-    let outputs = Arc::new(Outputs::new(&options.local_dirs));
+    let outputs = Arc::new(Outputs::new(&options.local_dirs, Arc::clone(&metrics)));
     let reach = Arc::new(Reach::new(options.witnesses.clone()));
     let answers = options.memory_bytes / 4;
     let transports = match &options.tls {
@@ -61,21 +61,30 @@ pub fn run(options: &Options) -> io::Result<()> {
     // A node that RDMA alone reaches needs registered memory.
     let most = if rdma.as_ref().is_some_and(|rdma| rdma.is_only) { rdma::MOST } else { usize::MAX };
     let peers = Peers::new(own, pace, reach, Arc::clone(&metrics), options.peers.min(most), rdma);
-    let local = Local::new(Arc::clone(&jobs), peers, Arc::clone(&budget), Arc::clone(&metrics), pace);
+    let gauges = {
+        let (jobs, budget, peers) = (Arc::clone(&jobs), Arc::clone(&budget), Arc::clone(&peers));
+        move || gauges(&jobs, &budget, &peers)
+    };
+    let local = Local::new(Arc::clone(&jobs), peers, budget, Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
     open_sockets(&options.local_dirs, &local)?;
     if let Some(address) = options.metrics {
         let listener = sockets::listen(address)?;
-        let (metrics, jobs, budget) = (Arc::clone(&metrics), Arc::clone(&jobs), Arc::clone(&budget));
-        start("metrics", move || show(&listener, || metrics.text(jobs.count() as u64, budget.used())))?;
+        let (metrics, gauges) = (Arc::clone(&metrics), gauges.clone());
+        start("metrics", move || show(&listener, || metrics.text(&gauges())))?;
     }
     // The NodeManager reads this line: from here on the sockets for nodes and for reducers are open.
     println!("listening on port {}", listens.port());
     io::stdout().flush()?;
     obey(&mut io::stdin().lock(), &jobs, &outputs, || {
-        println!("counts {}", metrics.line(jobs.count() as u64, budget.used()));
+        println!("counts {}", metrics.line(&gauges()));
         io::stdout().flush()
     })
+}
+
+fn gauges(jobs: &ServedJobs, budget: &MemoryBudget, peers: &Peers) -> Gauges {
+    let (in_flight, waiting) = peers.under_way();
+    Gauges { jobs: jobs.count() as u64, held_bytes: budget.used(), in_flight, waiting }
 }
 
 fn note(line: Option<String>) {
@@ -229,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_no_order_in_any_part() {
-        let (jobs, outputs) = (ServedJobs::default(), Outputs::new(&["/nowhere"]));
+        let (jobs, outputs) = (ServedJobs::default(), Outputs::new(&["/nowhere"], Arc::default()));
         let right = |number| format!("add application_17_000{number} alice 1000 00ff\n");
         for length in [LONGEST_LINE - 5, LONGEST_LINE, LONGEST_LINE + 1, LONGEST_LINE + 2, 5 * LONGEST_LINE] {
             let text = format!("{}{}{}{}", right(1), "x".repeat(length), right(2), right(3));

@@ -43,9 +43,12 @@ mod abuse_tests;
 #[cfg(test)]
 mod bound_tests;
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod own_link_tests;
 #[cfg(test)]
 mod testing {
+    pub mod faulty;
     pub mod ifile;
     pub mod merger;
     pub mod node;

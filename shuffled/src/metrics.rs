@@ -40,17 +40,30 @@ pub struct Metrics {
     pub peers_out: Count,
     pub reducers: Count,
     pub queued: Count,
+    pub outputs_opened: Count,
+    pub outputs_found: Count,
+}
+
+/// What other parts of the daemon know at the moment at which the counters are told.
+#[derive(Default)]
+pub struct Gauges {
+    pub jobs: u64,
+    /// Bytes that are reserved for reducers.
+    pub held_bytes: u64,
+    /// Requests on their way to other nodes: the credits in use.
+    pub in_flight: u64,
+    /// Requests that wait for a connection's credit.
+    pub waiting: u64,
 }
 
 /// A number as it is told: its name, what it is, and its value now. Names of counters end in `_total`.
 type Told = (&'static str, &'static str, u64);
 
 impl Metrics {
-    /// Returns all counters in Prometheus' text format, with the number of served jobs, and of bytes that are
-    /// reserved for reducers.
-    pub fn text(&self, jobs: u64, budget_used: u64) -> String {
+    /// Returns all numbers in Prometheus' text format.
+    pub fn text(&self, gauges: &Gauges) -> String {
         let mut text = String::new();
-        for (name, help, number) in self.told(jobs, budget_used) {
+        for (name, help, number) in self.told(gauges) {
             let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
             let _ = write!(text, "# HELP vas_shuffled_{name} {help}\n# TYPE vas_shuffled_{name} {kind}\nvas_shuffled_{name} {number}\n");
         }
@@ -58,12 +71,12 @@ impl Metrics {
     }
 
     /// Returns the same numbers as one line without an end, `NAME=NUMBER` each, for the NodeManager.
-    pub fn line(&self, jobs: u64, budget_used: u64) -> String {
-        let told = self.told(jobs, budget_used);
+    pub fn line(&self, gauges: &Gauges) -> String {
+        let told = self.told(gauges);
         told.iter().map(|(name, _, number)| format!("{name}={number}")).collect::<Vec<_>>().join(" ")
     }
 
-    fn told(&self, jobs: u64, budget_used: u64) -> [Told; 18] {
+    fn told(&self, gauges: &Gauges) -> [Told; 22] {
         [
             ("served_bytes_total", "Bytes of segments sent to other nodes", self.served_bytes.get()),
             ("own_bytes_total", "Bytes of segments read for reducers of this node", self.own_bytes.get()),
@@ -73,6 +86,8 @@ impl Metrics {
             ("looks_total", "Looks at segments, for reducers of any node", self.looks.get()),
             ("reads_total", "Pieces of segments asked for by reducers of any node", self.reads.get()),
             ("disk_reads_total", "Reads of disks, each for one request or several joined ones", self.joined_reads.get()),
+            ("outputs_opened_total", "Map outputs opened, each with its index", self.outputs_opened.get()),
+            ("outputs_found_total", "Requests whose map output was open: hits of the index cache", self.outputs_found.get()),
             ("refusals_total", "Requests and proofs that were refused", self.refusals.get()),
             ("broken_links_total", "Connections that an error ended", self.broken_links.get()),
             ("rdma_links_total", "Connections made by RDMA, from and to other nodes", self.rdma_links.get()),
@@ -81,8 +96,10 @@ impl Metrics {
             ("reducers", "Connections of reducers", self.reducers.get()),
             ("merges", "Merges for reducers under way", self.merges.get()),
             ("queued", "Requests that wait for a disk", self.queued.get()),
-            ("jobs", "Jobs that are served", jobs),
-            ("held_bytes", "Bytes held for reducers", budget_used),
+            ("in_flight", "Requests on their way to other nodes: credits in use", gauges.in_flight),
+            ("waiting", "Requests that wait for a credit of their connection", gauges.waiting),
+            ("jobs", "Jobs that are served", gauges.jobs),
+            ("held_bytes", "Bytes held for reducers", gauges.held_bytes),
         ]
     }
 }
@@ -95,9 +112,11 @@ mod tests {
     fn the_nodemanager_hears_what_prometheus_does() {
         let metrics = Metrics::default();
         metrics.served_bytes.add(7);
-        let line = metrics.line(2, 3);
-        assert!(line.starts_with("served_bytes_total=7 ") && line.ends_with(" jobs=2 held_bytes=3"), "{line}");
-        let text = metrics.text(2, 3);
+        let gauges = Gauges { jobs: 2, held_bytes: 3, in_flight: 4, waiting: 5 };
+        let line = metrics.line(&gauges);
+        assert!(line.starts_with("served_bytes_total=7 "), "{line}");
+        assert!(line.ends_with(" in_flight=4 waiting=5 jobs=2 held_bytes=3"), "{line}");
+        let text = metrics.text(&gauges);
         for (name, number) in line.split(' ').map(|pair| pair.split_once('=').unwrap()) {
             assert!(text.contains(&format!("\nvas_shuffled_{name} {number}\n")), "{name}");
         }

@@ -3,6 +3,7 @@
 
 use crate::index::{self, Index, Part};
 use crate::jobs::Job;
+use crate::metrics::Metrics;
 use crate::names::{JobKey, MapAttemptId};
 use crate::shares::{Payer, Shares};
 use crate::wire::{RefusalReason, Refused};
@@ -40,6 +41,7 @@ pub struct Outputs {
     local_dirs: Vec<LocalDir>,
     open: Mutex<Cache>,
     held: Arc<Mutex<Held>>,
+    metrics: Arc<Metrics>,
 }
 
 /// A local directory, and the calls on its disk that have not returned.
@@ -79,16 +81,17 @@ struct Place {
 impl Outputs {
     /// Returns the outputs in these local directories, whose paths the NodeManager gave. A directory is opened
     /// whenever it is needed: its disk may fail and be replaced meanwhile.
-    pub fn new(local_dirs: &[impl AsRef<Path>]) -> Outputs {
-        Outputs::bounded(local_dirs, MOST_OPEN, MOST_INDEX_BYTES)
+    pub fn new(local_dirs: &[impl AsRef<Path>], metrics: Arc<Metrics>) -> Outputs {
+        Outputs::bounded(local_dirs, metrics, MOST_OPEN, MOST_INDEX_BYTES)
     }
 
-    fn bounded(local_dirs: &[impl AsRef<Path>], files: u64, index_bytes: u64) -> Outputs {
+    fn bounded(local_dirs: &[impl AsRef<Path>], metrics: Arc<Metrics>, files: u64, index_bytes: u64) -> Outputs {
         let held = Held { files: Shares::new(files), index_bytes: Shares::new(index_bytes) };
         Outputs {
             local_dirs: local_dirs.iter().map(|path| LocalDir::new(path.as_ref())).collect(),
             open: Mutex::default(),
             held: Arc::new(Mutex::new(held)),
+            metrics,
         }
     }
 
@@ -96,9 +99,11 @@ impl Outputs {
     /// open.
     pub fn get(&self, job: &Job, name: MapAttemptId) -> Result<Arc<Output>, Refused> {
         if let Some(output) = self.cache().get(name) {
+            self.metrics.outputs_found.add(1);
             return Ok(output);
         }
         let output = Arc::new(self.open(job, name)?);
+        self.metrics.outputs_opened.add(1);
         self.cache().put(&output);
         Ok(output)
     }

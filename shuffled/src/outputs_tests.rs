@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 fn outputs(site: &Site) -> Outputs {
-    Outputs::new(&site.local_dirs())
+    Outputs::new(&site.local_dirs(), Arc::default())
 }
 
 fn why(outputs: &Outputs, uid: u32) -> RefusalReason {
@@ -107,7 +107,7 @@ fn write_of(site: &Site, job: &Job, map: u32) -> MapAttemptId {
 #[test]
 fn few_outputs_stay_open() {
     let site = Site::new();
-    let outputs = Outputs::bounded(&site.local_dirs(), 20, 1 << 20);
+    let outputs = Outputs::bounded(&site.local_dirs(), Arc::default(), 20, 1 << 20);
     for map in 0..40 {
         site.write(map, &[vec![map as u8; 10]]);
         outputs.get(&job(b"s", own_uid()), attempt(map)).unwrap();
@@ -121,7 +121,7 @@ fn few_outputs_stay_open() {
 #[test]
 fn a_job_whose_outputs_are_all_in_use_waits_and_others_do_not() {
     let site = Site::new();
-    let outputs = Outputs::bounded(&site.local_dirs(), 20, 1 << 20);
+    let outputs = Outputs::bounded(&site.local_dirs(), Arc::default(), 20, 1 << 20);
     let (greedy, modest) = (other_job(7, own_uid()), other_job(8, own_uid()));
     let mut in_use = Vec::new();
     let refused = loop {
@@ -142,7 +142,7 @@ fn a_job_whose_outputs_are_all_in_use_waits_and_others_do_not() {
 #[test]
 fn large_indexes_have_shares_too() {
     let site = Site::new();
-    let outputs = Outputs::bounded(&site.local_dirs(), 500, 1000);
+    let outputs = Outputs::bounded(&site.local_dirs(), Arc::default(), 500, 1000);
     let in_use: Vec<_> = (0..40)
         .filter_map(|map| {
             site.write(map, &[vec![1; 10], vec![2; 10], vec![3; 10]]);
@@ -162,7 +162,7 @@ fn a_bad_local_directory_hides_nothing_of_the_others() {
     let link = site.root.join("link");
     symlink(&link, &link).unwrap();
     let [one, two] = site.local_dirs();
-    let all = Outputs::new(&[&bad, &away, &link, &one, &two]);
+    let all = Outputs::new(&[&bad, &away, &link, &one, &two], Arc::default());
     let output = all.get(&job(b"s", own_uid()), attempt(0)).unwrap();
     assert_eq!(look(&output, 0, 2000, true).unwrap().held, stored[0]);
     // Of an output that is nowhere the directory is named.

@@ -139,7 +139,7 @@ impl Peers {
     pub fn call(self: &Arc<Self>, job: &Arc<Job>, request: Request, progress: &mut dyn FnMut() -> bool) -> CallResult {
         let (end, mut pause) = (Instant::now() + BUSY, FIRST_PAUSE);
         loop {
-            let answer = self.call_once(job, &request, progress);
+            let answer = self.ask(job, &request).and_then(|asked| self.wait(&asked, progress));
             match answer {
                 Err(Refused { why: RefusalReason::Busy, .. }) if Instant::now() < end && progress() => {
                     thread::sleep(pause);
@@ -148,12 +148,6 @@ impl Peers {
             }
             pause = LONGEST_PAUSE.min(2 * pause);
         }
-    }
-
-    fn call_once(
-        self: &Arc<Self>, job: &Arc<Job>, request: &Request, progress: &mut dyn FnMut() -> bool,
-    ) -> CallResult {
-        self.wait(&self.ask(job, request)?, progress)
     }
 
     /// Asks the node that the request names, and does not wait for its answer, which `wait` returns.
@@ -216,6 +210,15 @@ impl Peers {
                 }
             }
         }
+    }
+
+    /// Returns how many requests are on their way to other nodes, and how many wait to be sent.
+    pub fn under_way(&self) -> (u64, u64) {
+        let peers: Vec<Arc<PeerNode>> = self.table().peers.values().cloned().collect();
+        peers.iter().fold((0, 0), |(sent, waiting), peer| {
+            let state = peer.lock();
+            (sent + state.flights.len() as u64, waiting + state.queue.len() as u64)
+        })
     }
 
     /// Returns how many connections there are now.

@@ -303,7 +303,7 @@ mod tests {
     fn a_file_that_became_shorter_leaves_the_frame_whole() {
         let site = Site::new();
         site.write(0, &[vec![3; 100_000]]);
-        let output = Outputs::new(&site.local_dirs()).get(&job(b"s", own_uid()), attempt(0)).unwrap();
+        let output = Outputs::new(&site.local_dirs(), Arc::default()).get(&job(b"s", own_uid()), attempt(0)).unwrap();
         std::fs::OpenOptions::new().write(true).open(site.output(0, 0).join("file.out")).unwrap().set_len(10).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut reading = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -9,7 +9,7 @@ fn an_output_whose_job_ends_while_it_is_opened_stays_not_open() {
     site.write(0, &[vec![7; 1000]]);
     let jobs = Arc::new(ServedJobs::default());
     let supplier = Supplier::new(
-        Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs())), Arc::default(),
+        Arc::clone(&jobs), Arc::new(Outputs::new(&site.local_dirs(), Arc::default())), Arc::default(),
         Arc::new(Reach::new(Vec::new())), 1 << 20, Pace::default(), Transports::Plain,
     );
     let is_open = || {

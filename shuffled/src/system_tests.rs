@@ -2,6 +2,7 @@
 
 use crate::jobs::Order;
 use crate::link::{greet, LinkRole};
+use crate::metrics::Gauges;
 use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::random::Random;
 use crate::testing::site::{job, own_uid, JOB};
@@ -36,7 +37,7 @@ fn many_reducers_get_every_byte() {
     // Bytes are counted after they were sent: the last reducer may have them a moment earlier.
     until(|| node.metrics.served_bytes.get() >= all as u64);
     assert_eq!(node.metrics.served_bytes.get(), all as u64);
-    assert!(node.metrics.text(1, 0).contains(&format!("vas_shuffled_served_bytes_total {all}\n")));
+    assert!(node.metrics.text(&Gauges::default()).contains(&format!("vas_shuffled_served_bytes_total {all}\n")));
 }
 
 #[test]

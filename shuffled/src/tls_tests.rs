@@ -2,8 +2,9 @@
 //! certificate.
 
 use crate::link::{greet, receive, LinkRole};
+use crate::pace::Pace;
 use crate::random::Random;
-use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
+use crate::testing::node::{fetch, read, two_listeners, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::tls::{TlsContext, TlsFiles};
 use crate::transport::Transports;
@@ -74,21 +75,11 @@ impl Pems {
     }
 }
 
-/// Returns listeners of two addresses at one port, as two nodes have.
-fn two_listeners() -> [TcpListener; 2] {
-    loop {
-        let first = TcpListener::bind((HOSTS[0], 0)).unwrap();
-        if let Ok(second) = TcpListener::bind((HOSTS[1], first.local_addr().unwrap().port())) {
-            return [first, second];
-        }
-    }
-}
-
 /// Starts two nodes with these transports; the first has an output of this segment.
 fn two_nodes(transports: [Transports; 2], segment: Vec<u8>) -> ([Node; 2], Vec<u8>) {
     let [first, second] = two_listeners();
     let [of_first, of_second] = transports;
-    let nodes = [Node::by(first, of_first), Node::by(second, of_second)];
+    let nodes = [(first, of_first), (second, of_second)].map(|(listener, by)| Node::by(listener, Pace::default(), by));
     let stored = nodes[0].site.write(0, &[segment]).remove(0);
     (nodes, stored)
 }

@@ -4,6 +4,7 @@ use crate::connection::Connection;
 use crate::link::Timed;
 use crate::rdma::line::RdmaLine;
 use crate::tls::{self, Tls, TlsContext};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -27,6 +28,9 @@ pub trait Transport: Send + Sync {
 pub enum Transports {
     Plain,
     Tls(Arc<TlsContext>),
+    /// Plain TCP that does one wrong thing.
+    #[cfg(test)]
+    Faulty(Arc<crate::testing::faulty::FaultPlan>),
 }
 
 /// A connection between two daemons, and the transport that carries its bytes.
@@ -59,6 +63,12 @@ impl Transports {
             (Transports::Plain, Connection::Tcp(socket)) => Box::new(Plain(Arc::clone(socket))),
             (Transports::Plain, Connection::Rdma(line)) => Box::new(Rdma(Arc::clone(line))),
             (Transports::Tls(context), Connection::Tcp(socket)) => Box::new(seal(context, socket)?),
+            #[cfg(test)]
+            (Transports::Faulty(plan), Connection::Tcp(socket)) => {
+                Box::new(crate::testing::faulty::Faulty::new(Arc::clone(socket), Arc::clone(plan)))
+            }
+            #[cfg(test)]
+            (Transports::Faulty(_), Connection::Rdma(_)) => return Err(io::Error::other("faults are TCP's")),
             (Transports::Tls(_), Connection::Rdma(_)) => {
                 return Err(io::Error::other("RDMA does not encrypt, and this daemon uses TLS"));
             }
@@ -158,22 +168,28 @@ fn send_zeros(transport: &dyn Transport, mut left: usize) -> io::Result<()> {
     Ok(())
 }
 
+thread_local! {
+    /// The bytes of a file on their way through a thread that sends.
+    static PIECE: RefCell<Vec<u8>> = RefCell::new(vec![0; 64 << 10]);
+}
+
 /// Sends `left` bytes of a file by reading them, where the kernel cannot send the file by itself. Sends zeros for
-/// bytes that cannot be read.
+/// bytes that cannot be read. A thread keeps one buffer for all that it sends.
 pub fn send_by_reading(transport: &dyn Transport, file: &File, mut offset: u64, mut left: usize) -> io::Result<()> {
-    let mut bytes = vec![0; left.min(64 << 10)];
-    while left > 0 {
-        let most = left.min(bytes.len());
-        match file.read_at(&mut bytes[..most], offset) {
-            Ok(0) => return send_zeros(transport, left),
-            Ok(count) => {
-                transport.write_all(&bytes[..count])?;
-                offset += count as u64;
-                left -= count;
+    PIECE.with_borrow_mut(|bytes| {
+        while left > 0 {
+            let most = left.min(bytes.len());
+            match file.read_at(&mut bytes[..most], offset) {
+                Ok(0) => return send_zeros(transport, left),
+                Ok(count) => {
+                    transport.write_all(&bytes[..count])?;
+                    offset += count as u64;
+                    left -= count;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return send_zeros(transport, left),
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return send_zeros(transport, left),
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

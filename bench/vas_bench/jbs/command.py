@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -17,13 +18,16 @@ from vas_bench.options import (
 from vas_bench.results.environment import build_of, build_of_plugins
 from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
+from vas_bench.run.experiments import Experiment
 from vas_bench.shuffle.goals import read_goals, rows
 from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
 from vas_core.cli import json_option, note
+from vas_core.errors import BadInput
 from vas_core.settings import read_yaml
 from vas_lab.hadoop.shuffled import find_shuffled
 
 PLAN = read_yaml(Path(__file__).with_name("jbs.yaml"), ComparisonPlan)
+SYSTEMS = list(dict.fromkeys(system for job in PLAN.jobs.values() for system in job.systems))
 GOALS = Path(__file__).with_name("goals.yaml")
 
 
@@ -37,11 +41,31 @@ GOALS = Path(__file__).with_name("goals.yaml")
     type=click.Choice(list(PLAN.jobs)),
     help="Only the rows of this job; repeatable [default: all].",
 )
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    type=click.Choice(SYSTEMS),
+    help="Only this system; repeatable [default: all of a job].",
+)
+@click.option(
+    "--hosts",
+    type=click.IntRange(1, PLAN.hosts),
+    default=PLAN.hosts,
+    show_default=True,
+    help="Hosts of the lab.",
+)
 @rounds_options
 @dry_run_option
 @json_option
 def jbs(
-    size: int, chosen: tuple[str, ...], session: RoundsRequest, dry_run: bool, as_json: bool
+    size: int,
+    chosen: tuple[str, ...],
+    systems: tuple[str, ...],
+    hosts: int,
+    session: RoundsRequest,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Measure vas-shuffled against stock's shuffle.
 
@@ -58,19 +82,39 @@ def jbs(
     Examples: vas bench jbs --dry-run
               vas bench jbs --rounds 3 --size 256M --resume jbs.jsonl
               vas bench jbs --rows terasort --rows one-map --json
+              vas bench jbs --rows terasort --hosts 2 --system jbs-warm --system yarn-lustre-hosts
     \f
-    Raises NotHere before the daemon is built.
+    Raises NotHere before the daemon is built, BadInput for systems that run no such job.
     """
-    jobs = {key: PLAN.experiments(key, size) for key in PLAN.jobs if not chosen or key in chosen}
+    plan = PLAN.model_copy(update={"hosts": hosts})
+    jobs = planned(plan, size, chosen, systems)
     if dry_run:
         drawn = [each for job in jobs.values() for each in session.draw(without_settings(job))]
         note(f"{say_rounds(drawn) / 60:.0f} min on two quiet cores")
         return
-    runs = compare_in_lab(PLAN, jobs, session, store_settings(size), "vas bench jbs")
+    runs = compare_in_lab(plan, jobs, session, store_settings(size), "vas bench jbs")
     goals = read_goals(GOALS)
     found = [row for key in runs for row in rows(PLAN.jobs[key].title, goals[key], runs[key])]
     print_rows(found, as_json=as_json)
     refuse_invalid_rows(found)
+
+
+def planned(
+    plan: ComparisonPlan, size: int, chosen: Sequence[str], systems: Sequence[str]
+) -> dict[str, list[Experiment]]:
+    """Returns job -> the experiments that were chosen; none chosen means all.
+
+    Raises BadInput if no job that was chosen runs on such a system.
+    """
+    found = {}
+    for key in plan.jobs:
+        of_job = plan.experiments(key, size) if not chosen or key in chosen else []
+        if asked := [each for each in of_job if not systems or each.system in systems]:
+            found[key] = asked
+    if not found:
+        hint = "`vas bench jbs --dry-run` lists the systems of each job"
+        raise BadInput("no job of --rows runs on these", where="--system", hint=hint)
+    return found
 
 
 def store_settings(size: int) -> dict[str, JsonValue]:

@@ -49,15 +49,15 @@ impl Node {
     }
 
     /// Starts a node as the daemon does, with these transports between nodes.
-    pub fn by(listener: TcpListener, transports: Transports) -> Node {
-        Node::listening(listener, None, Pace::default(), transports)
+    pub fn by(listener: TcpListener, pace: Pace, transports: Transports) -> Node {
+        Node::listening(listener, None, pace, transports)
     }
 
     fn listening(listener: TcpListener, most_peers: Option<usize>, pace: Pace, transports: Transports) -> Node {
         let site = Site::new();
         let (jobs, metrics) = (Arc::new(ServedJobs::default()), Arc::new(Metrics::default()));
         jobs.obey(Order::Add(job(SECRET, own_uid()))).unwrap();
-        let outputs = Arc::new(Outputs::new(&site.local_dirs()));
+        let outputs = Arc::new(Outputs::new(&site.local_dirs(), Arc::clone(&metrics)));
         let reach = Arc::new(Reach::new(Vec::new()));
         let supplier = Supplier::new(
             Arc::clone(&jobs), outputs, Arc::clone(&metrics), Arc::clone(&reach), 8 << 20, pace, transports,
@@ -85,6 +85,16 @@ impl Node {
 
     pub fn reducer(&self, secret: &[u8]) -> Result<Reducer, Refused> {
         Reducer::connect(UnixStream::connect(self.site.root.join("socket")).unwrap(), secret)
+    }
+}
+
+/// Returns listeners of two addresses at one port, as two nodes have.
+pub fn two_listeners() -> [TcpListener; 2] {
+    loop {
+        let first = TcpListener::bind((HOSTS[0], 0)).unwrap();
+        if let Ok(second) = TcpListener::bind((HOSTS[1], first.local_addr().unwrap().port())) {
+            return [first, second];
+        }
     }
 }
 
