@@ -1,0 +1,99 @@
+"""Where Spark's tasks read, by format: with the places of stripes and without, both allocations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_bench.spark.arms import small
+from vas_core.repository import REPOSITORY
+from vas_core.table import print_table
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_tests.spark_formats import LINE, WAYS
+from vas_yarn.jobs.job import SUBMITTED
+from vas_yarn.spark.installation import install_spark
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.nightly,
+    pytest.mark.timeout(1200),
+]
+_HOSTS = 4
+_ROWS = (128 << 20) // (LINE + 1)
+_APPLICATION = Path(__file__).parent / "vas_tests/spark_formats.py"
+_DYNAMIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.maxExecutors": str(_HOSTS),
+    "spark.dynamicAllocation.initialExecutors": "1",
+}
+_ALLOCATIONS: Mapping[str, Mapping[str, str]] = {"static": {}, "dynamic": _DYNAMIC}
+
+
+@pytest.fixture(scope="module")
+def own_lab() -> Iterator[Lab]:
+    install_spark(print)
+    options = LabOptions(state_dir=REPOSITORY / "build/lab/spark-formats", hosts=_HOSTS)
+    with Lab.start(options, tied=True) as started:
+        submit(started, {}, "write", "lustre:///formats", str(_ROWS), str(_HOSTS))
+        yield started
+
+
+def submit(
+    lab: Lab, more: Mapping[str, str], *words: str
+) -> tuple[dict[str, int], list[dict[str, Any]]]:
+    """Runs the application; returns what it printed last, and its stages that read something."""
+    properties = small(_HOSTS) | more
+    conf = [word for key, value in properties.items() for word in ("--conf", f"{key}={value}")]
+    ran = lab.call(["vas", "submit", "--spark", *conf, str(_APPLICATION), *words])
+    application = SUBMITTED.findall(ran.stderr)[-1]
+    told = lab.call(["vas", "job", "locality", application, "--json"]).stdout
+    # A Parquet file's footers are read before, for the names of columns.
+    stages = [stage for stage in json.loads(told) if stage["input_bytes"] > 1 << 20]
+    return json.loads(ran.stdout.splitlines()[-1]), stages
+
+
+@pytest.fixture(scope="module")
+def shares(own_lab: Lab) -> dict[tuple[str, str, str], float]:
+    """The share of bytes that was read at its stripe: by allocation, kind of path, and way."""
+    found, rows = {}, []
+    for allocation, more in _ALLOCATIONS.items():
+        for path in ("lustre:///formats", f"file://{own_lab.spec.cluster.lustre.mount}/formats"):
+            told, stages = submit(own_lab, more, "read", path)
+            assert told == dict.fromkeys(WAYS, LINE * _ROWS)
+            assert len(stages) == len(WAYS), stages
+            for way, stage in zip(WAYS, stages, strict=True):
+                share = stage["node_local_input_bytes"] / stage["input_bytes"]
+                found[allocation, path.partition(":")[0], way] = share
+                tasks = sum(stage["tasks"].values())
+                near = stage["tasks"].get("NODE_LOCAL", 0)
+                rows.append((allocation, path[:9], way, tasks, near, f"{100 * share:.0f} %"))
+    print_table(("ALLOCATION", "PATH", "FORMAT", "TASKS", "NODE_LOCAL", "BYTES LOCAL"), rows)
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_static_executors_read_at_the_stripes(
+    shares: dict[tuple[str, str, str], float], way: str
+) -> None:
+    assert shares["static", "lustre", way] >= 0.75
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("allocation", _ALLOCATIONS)
+def test_without_places_spark_knows_none(
+    shares: dict[tuple[str, str, str], float], allocation: str, way: str
+) -> None:
+    assert shares[allocation, "file", way] == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_executors_that_come_and_go_are_asked_for_at_the_stripes(
+    shares: dict[tuple[str, str, str], float], way: str
+) -> None:
+    assert shares["dynamic", "lustre", way] >= 0.5
