@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.shuffle_runs import digests, generate_rows, run
-from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, metrics
+from vas_tests.shuffled import PROGRAM, READ_BYTES, WITH_DAEMON, daemons, metrics
 from vas_yarn.jobs.job import JobResult
 
 pytestmark = [
@@ -63,6 +64,18 @@ def node_lab() -> Iterator[Lab]:
 @pytest.fixture(scope="module")
 def stock(node_lab: Lab) -> JobResult:
     return run(node_lab, ("terasort", "/shuffle/in/rows"), "stock", SORT)
+
+
+def test_the_daemons_run_filtered_and_gain_no_rights(node_lab: Lab) -> None:
+    running = daemons()
+    assert len(running) == len(node_lab.spec.cluster.guests())
+    for pid in running:
+        status = dict(
+            line.split(":\t", 1)
+            for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+            if ":\t" in line
+        )
+        assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
 
 
 def test_a_sort_gives_what_stock_gives_and_its_bytes_went_by_the_daemons(

@@ -16,7 +16,7 @@ from vas_core.polling import poll
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_tests.faults import MAPS, PATIENCE_SECONDS, digests, faulty_job, maps, names
+from vas_tests.faults import EXIT_SECONDS, MAPS, PATIENCE_SECONDS, digests, faulty_job, maps, names
 from vas_tests.kills import SPREAD, at_half, dead, halves, release_halves, restart
 from vas_tests.shuffled import (
     PROGRAM,
@@ -48,6 +48,18 @@ def own_lab() -> Iterator[Lab]:
     options = LabOptions(state_dir=_STATE, hosts=4, properties=_PROPERTIES)
     with Lab.start(options, tied=True) as started:
         yield started
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(own_lab: Lab) -> Iterator[None]:
+    """After each test, waits until the nodes have no directory of an application any more."""
+    yield
+    poll(
+        lambda: [*own_lab.spec.state_dir.glob("nodes/*/local/usercache/*/appcache/application_*")],
+        lambda left: not left,
+        EXIT_SECONDS,
+        "the nodes to remove the applications' directories",
+    )
 
 
 @pytest.fixture(scope="module")

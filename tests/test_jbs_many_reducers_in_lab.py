@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -54,8 +55,22 @@ def digest(lab: Lab, output: str) -> str:
 
 def test_a_thousand_reducers_share_the_connections_of_their_nodes(node_lab: Lab) -> None:
     run(node_lab, _TERASORT, "stock", STOCK_SHUFFLE | {"mapreduce.job.reduces": "2"})
-    job = run(node_lab, _TERASORT, "many", NODE_SHUFFLE | _MANY)
+    seen: list[int] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(2):
+            seen.extend(metrics(node_lab, "peers_out"))
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        job = run(node_lab, _TERASORT, "many", NODE_SHUFFLE | _MANY)
+    finally:
+        over.set()
+        looker.join()
     peers_in, peers_out, refusals = metrics(node_lab, "peers_in", "peers_out", "refusals_total")
+    assert len(seen) > 10 and max(seen) <= _HOSTS * (_HOSTS - 1)
     assert digest(node_lab, "many") == digest(node_lab, "stock") != hashlib.sha256().hexdigest()
     assert job.counter("SHUFFLED_MAPS") == job.total_maps * _REDUCERS
     # The daemons keep them: stock's reducers would have opened some for each pair of tasks.

@@ -64,9 +64,12 @@ def test_an_expression_is_met_or_not(expression: str, allowed: bool) -> None:
 def test_the_audit_ends_with_status_1_for_a_crate_of_unknown_licence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "components_of_nodes", lambda: [SbomComponent("cargo", "new", "1")])
+    found = [SbomComponent("cargo", "new", "1"), SbomComponent("maven", "jline", "3.9.0")]
+    monkeypatch.setattr(module, "components_of_nodes", lambda: found)
     assert run_command(["provision", "audit"]) == 1
-    assert "new 1: its licence is in no line of the list" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "new 1: its licence is in no line of the list" in said
+    assert "jline 3.9.0: CVE-2023-50572" in said
 
 
 def test_a_line_with_missing_columns_is_named(tmp_path: Path) -> None:

@@ -113,14 +113,12 @@ def audit_command(advisories: Path, as_json: bool) -> None:
     components = audit_module.components_of_nodes()
     findings = audit_module.audit(components, known)
     click.echo(_findings_as_json(components, findings) if as_json else _table(components, findings))
-    if open_ones := [finding for finding in findings if not finding.advisory.accepted]:
-        raise VasError(
-            "; ".join(map(_sentence, open_ones)),
-            hint=f"update it, or leave it out; {ADVISORIES.name}",
-        )
+    open_ones = [finding for finding in findings if not finding.advisory.accepted]
     crates = [component for component in components if component.kind == "cargo"]
-    if wrong := licence_problems(crates, read_licences()):
-        raise VasError("; ".join(wrong), hint=f"leave it out, or add its line to {LICENCES.name}")
+    wrong = [*map(_sentence, open_ones), *licence_problems(crates, read_licences())]
+    if wrong:
+        hint = f"update it, or leave it out; {ADVISORIES.name}, {LICENCES.name}"
+        raise VasError("; ".join(wrong), hint=hint)
 
 
 def _sentence(finding: audit_module.AuditFinding) -> str:

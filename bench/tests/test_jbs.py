@@ -11,7 +11,7 @@ import pytest
 from made_up_plans import WATCHED, Watched
 from made_up_site import Recorded
 
-from vas_bench.jbs.command import GOALS, PLAN, planned
+from vas_bench.jbs.command import GOALS, PLAN, on_hosts, planned
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.run.lab_watch import LabWatch, below, kind_of, open_ports, shuffle_threads
@@ -186,13 +186,25 @@ def test_a_few_systems_on_fewer_hosts(capsys: pytest.CaptureFixture[str]) -> Non
     assert run_command(words) == 0
     out = capsys.readouterr().out
     warm = [job for job in PLAN.jobs.values() if "jbs-warm" in job.systems]
-    assert out.count("round 1: ") == out.count("jbs-warm") == len(warm)
+    assert out.count("jbs-warm") == out.count(STOCK) == len(warm)
+    assert out.count("round 1: ") == 2 * len(warm)
     assert run_command([*words, "--rows", "one-map"]) == 2
     assert "--system: no job of --rows runs on these" in capsys.readouterr().err
-    (one, *_) = planned(PLAN.model_copy(update={"hosts": 2}), 1 << 30, ["terasort"], [STOCK])[
-        "terasort"
-    ]
-    assert one.hosts == 2
+    two = PLAN.model_copy(update={"hosts": 2})
+    assert {e.hosts for e in planned(two, 1 << 30, ["terasort"], ["jbs"])["terasort"]} == {2}
+    (links,) = (g for g in on_hosts(read_goals(GOALS)["terasort"], 2) if "daemons" in g.measure)
+    assert links.limit == 2
+
+
+def test_systems_that_were_chosen_are_held_against_stock(
+    recorded: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--rows", "terasort", "--rounds", "1", "--json", "--system", "jbs-collector"]
+    assert run_command(["bench", "jbs", *words]) == 0
+    assert sorted(recorded.ran) == ["jbs-collector", STOCK]
+    names = {row["name"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert "TeraSort: job time, VAS's collector / stock's" in names
+    assert not any("warm" in name for name in names)
 
 
 def proc(root: Path, pid: int, parent: int, *argv: str, pss_kib: int = 0) -> Path:

@@ -61,10 +61,7 @@ pub fn run(options: &Options) -> io::Result<()> {
     // A node that RDMA alone reaches needs registered memory.
     let most = if rdma.as_ref().is_some_and(|rdma| rdma.is_only) { rdma::MOST } else { usize::MAX };
     let peers = Peers::new(own, pace, reach, Arc::clone(&metrics), options.peers.min(most), rdma);
-    let gauges = {
-        let (jobs, budget, peers) = (Arc::clone(&jobs), Arc::clone(&budget), Arc::clone(&peers));
-        move || gauges(&jobs, &budget, &peers)
-    };
+    let gauges = gauges_of(&jobs, &budget, &peers);
     let local = Local::new(Arc::clone(&jobs), peers, budget, Arc::clone(&metrics), pace);
     start("accept", move || supplier.listen(&listener))?;
     open_sockets(&options.local_dirs, &local)?;
@@ -82,9 +79,15 @@ pub fn run(options: &Options) -> io::Result<()> {
     })
 }
 
-fn gauges(jobs: &ServedJobs, budget: &MemoryBudget, peers: &Peers) -> Gauges {
-    let (in_flight, waiting) = peers.under_way();
-    Gauges { jobs: jobs.count() as u64, held_bytes: budget.used(), in_flight, waiting }
+/// Returns a function that looks at these parts whenever numbers are told.
+fn gauges_of(
+    jobs: &Arc<ServedJobs>, budget: &Arc<MemoryBudget>, peers: &Arc<Peers>,
+) -> impl Fn() -> Gauges + Clone + Send + 'static {
+    let (jobs, budget, peers) = (Arc::clone(jobs), Arc::clone(budget), Arc::clone(peers));
+    move || {
+        let (in_flight, waiting) = peers.under_way();
+        Gauges { jobs: jobs.count() as u64, held_bytes: budget.used(), in_flight, waiting }
+    }
 }
 
 fn note(line: Option<String>) {

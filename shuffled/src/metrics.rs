@@ -44,15 +44,15 @@ pub struct Metrics {
     pub outputs_found: Count,
 }
 
-/// What other parts of the daemon know at the moment at which the counters are told.
+/// The numbers that other parts of the daemon know at the moment at which the counters are told.
 #[derive(Default)]
 pub struct Gauges {
     pub jobs: u64,
     /// Bytes that are reserved for reducers.
     pub held_bytes: u64,
-    /// Requests on their way to other nodes: the credits in use.
+    /// Requests that were sent and are not answered: the credits in use, of connections and of this node's own link.
     pub in_flight: u64,
-    /// Requests that wait for a connection's credit.
+    /// Requests that are not sent yet: they wait for a connection, or for a credit of it.
     pub waiting: u64,
 }
 
@@ -96,8 +96,8 @@ impl Metrics {
             ("reducers", "Connections of reducers", self.reducers.get()),
             ("merges", "Merges for reducers under way", self.merges.get()),
             ("queued", "Requests that wait for a disk", self.queued.get()),
-            ("in_flight", "Requests on their way to other nodes: credits in use", gauges.in_flight),
-            ("waiting", "Requests that wait for a credit of their connection", gauges.waiting),
+            ("in_flight", "Requests that were sent and are not answered: credits in use", gauges.in_flight),
+            ("waiting", "Requests that wait for a connection, or for a credit of it", gauges.waiting),
             ("jobs", "Jobs that are served", gauges.jobs),
             ("held_bytes", "Bytes held for reducers", gauges.held_bytes),
         ]

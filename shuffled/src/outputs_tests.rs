@@ -112,6 +112,9 @@ fn few_outputs_stay_open() {
         site.write(map, &[vec![map as u8; 10]]);
         outputs.get(&job(b"s", own_uid()), attempt(map)).unwrap();
     }
+    assert!(outputs.get(&job(b"s", own_uid()), attempt(39)).is_ok());
+    assert!(outputs.get(&job(b"s", own_uid()), attempt(40)).is_err());
+    assert_eq!((outputs.metrics.outputs_opened.get(), outputs.metrics.outputs_found.get()), (40, 1));
     assert_eq!(lock(&outputs.held).files.held(), 10, "half: a job leaves as much as it has");
     outputs.forget_job(JOB);
     let held = lock(&outputs.held);

@@ -212,12 +212,12 @@ impl Peers {
         }
     }
 
-    /// Returns how many requests are on their way to other nodes, and how many wait to be sent.
+    /// Returns how many requests were sent and are not answered, and how many are not sent yet.
     pub fn under_way(&self) -> (u64, u64) {
         let peers: Vec<Arc<PeerNode>> = self.table().peers.values().cloned().collect();
         peers.iter().fold((0, 0), |(sent, waiting), peer| {
             let state = peer.lock();
-            (sent + state.flights.len() as u64, waiting + state.queue.len() as u64)
+            (sent + state.window.held(), waiting + state.queue.len() as u64)
         })
     }
 

@@ -156,6 +156,19 @@ fn an_answer_that_stalls_is_given_up() {
 }
 
 #[test]
+fn requests_on_their_way_and_those_that_wait_are_counted() {
+    let node = Node::start(2);
+    let peers = peers(&faulty(|stream, _, _| stream.read_exact(&mut [0; 1])), &node);
+    let job = node.jobs.get(JOB).unwrap();
+    assert_eq!(peers.under_way(), (0, 0));
+    let asked: Vec<_> = (0..WINDOW).map(|_| peers.ask(&job, &read(BYTES)).unwrap()).collect();
+    // A job alone has half of the credits.
+    until(|| peers.under_way() == (WINDOW as u64 / 2, WINDOW as u64 / 2));
+    assert!(peers.wait(&asked[0], &mut waits_on).is_err());
+    until(|| peers.under_way() == (0, 0));
+}
+
+#[test]
 fn an_answer_that_comes_by_the_byte_is_given_up() {
     let answer = asked(|stream, head, bytes| {
         stream.write_all(head)?;

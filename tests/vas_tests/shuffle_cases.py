@@ -76,6 +76,7 @@ large   lz4    6         old  usual  yes       several  some-empty  encrypted   
 none    none   1         old  usual  no        one      full        encrypted   per-reducer
 none    gzip   2         new  usual  yes       several  some-empty  plain       per-reducer
 none    lz4    6         new  own    no        one      full        encrypted   packed
+large   none   2         new  usual  no        several  full        plain       packed
 """)
 
 _WORKLOADS = "yarn-plugins/workloads/target/vas-workloads-0.1.0.jar"

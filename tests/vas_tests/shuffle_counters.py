@@ -39,6 +39,14 @@ def assert_counted_alike(stock: JobResult, ours: JobResult, *, same_format: bool
         _runs(stock, ours, same_format=same_format)
 
 
+def assert_copied_alike(stock: JobResult, ours: JobResult) -> None:
+    """Asserts equal counters for a job whose map side is stock's: only its copy is another."""
+    _assert_streamed(ours)
+    assert ours.map_counter(_SPILLED) == stock.map_counter(_SPILLED)
+    # What a combiner leaves of several runs, and how well it compresses, is left to chance by none.
+    _same(stock, ours, (*_ALWAYS, _EMITTED, *_OF_ONE_RUN, *_OF_BYTES))
+
+
 def assert_large_records_counted(stock: JobResult, ours: JobResult) -> None:
     """Asserts equal counters for records that are each larger than the sort buffer.
 

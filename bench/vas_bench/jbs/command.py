@@ -19,7 +19,7 @@ from vas_bench.results.environment import build_of, build_of_plugins
 from vas_bench.run.comparison_plan import ComparisonPlan
 from vas_bench.run.conduct import compare_in_lab, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
-from vas_bench.shuffle.goals import read_goals, rows
+from vas_bench.shuffle.goals import STOCK, Goal, read_goals, rows
 from vas_bench.shuffle.table import print_rows, refuse_invalid_rows
 from vas_core.cli import json_option, note
 from vas_core.errors import BadInput
@@ -28,6 +28,7 @@ from vas_lab.hadoop.shuffled import find_shuffled
 
 PLAN = read_yaml(Path(__file__).with_name("jbs.yaml"), ComparisonPlan)
 SYSTEMS = list(dict.fromkeys(system for job in PLAN.jobs.values() for system in job.systems))
+_CONNECTIONS = "open_connections/daemons"
 GOALS = Path(__file__).with_name("goals.yaml")
 
 
@@ -46,7 +47,7 @@ GOALS = Path(__file__).with_name("goals.yaml")
     "systems",
     multiple=True,
     type=click.Choice(SYSTEMS),
-    help="Only this system; repeatable [default: all of a job].",
+    help="Only this system and stock; repeatable [default: all of a job].",
 )
 @click.option(
     "--hosts",
@@ -94,9 +95,19 @@ def jbs(
         return
     runs = compare_in_lab(plan, jobs, session, store_settings(size), "vas bench jbs")
     goals = read_goals(GOALS)
-    found = [row for key in runs for row in rows(PLAN.jobs[key].title, goals[key], runs[key])]
+    found = [
+        row
+        for key in runs
+        for row in rows(PLAN.jobs[key].title, on_hosts(goals[key], hosts), runs[key])
+    ]
     print_rows(found, as_json=as_json)
     refuse_invalid_rows(found)
+
+
+def on_hosts(goals: Sequence[Goal], hosts: int) -> list[Goal]:
+    """Returns goals with the limit of connections for so many hosts: one each way for each pair."""
+    most = {"limit": hosts * (hosts - 1)}
+    return [g.model_copy(update=most) if g.measure == _CONNECTIONS else g for g in goals]
 
 
 def planned(
@@ -104,12 +115,14 @@ def planned(
 ) -> dict[str, list[Experiment]]:
     """Returns job -> the experiments that were chosen; none chosen means all.
 
-    Raises BadInput if no job that was chosen runs on such a system.
+    Stock is among them, as all rows are held against it. Raises BadInput if no job that was chosen
+    runs on another system of these.
     """
     found = {}
     for key in plan.jobs:
         of_job = plan.experiments(key, size) if not chosen or key in chosen else []
-        if asked := [each for each in of_job if not systems or each.system in systems]:
+        asked = [each for each in of_job if not systems or each.system in {*systems, STOCK}]
+        if any(each.system != STOCK for each in asked):
             found[key] = asked
     if not found:
         hint = "`vas bench jbs --dry-run` lists the systems of each job"

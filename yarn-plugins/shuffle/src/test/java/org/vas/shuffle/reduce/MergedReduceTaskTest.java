@@ -46,7 +46,7 @@ class MergedReduceTaskTest extends NodeReduceTaskTest {
     assertEquals(0, harness.counter("MOFS_OPENED"));
   }
 
-  /** The heap of a reducer does not bound what the daemon merges; codecs are the JVM's, with passes. */
+  /** The heap of a reducer does not bound what the daemon merges; an encrypted job's passes are as usual. */
   @ParameterizedTest
   @CsvSource({"none, false", "gzip, true"})
   @Override
