@@ -43,7 +43,6 @@ pub fn run(options: &Options) -> io::Result<()> {
     let (jobs, budget) = (Arc::new(ServedJobs::default()), MemoryBudget::new(options.memory_bytes));
     let outputs = Arc::new(Outputs::new(&options.local_dirs, Arc::clone(&metrics)));
     let reach = Arc::new(Reach::new(options.witnesses.clone()));
-    let answers = options.memory_bytes / 4;
     let transports = match &options.tls {
         Some(files) => Transports::Tls(Arc::new(TlsContext::read(files)?)),
         None => Transports::Plain,
@@ -51,8 +50,8 @@ pub fn run(options: &Options) -> io::Result<()> {
     let (rdma, why) = rdma::open(options.rdma, transports.is_sealed()).map_err(io::Error::other)?;
     note(why);
     let supplier = Supplier::new(
-        Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), answers, pace,
-        transports,
+        Arc::clone(&jobs), Arc::clone(&outputs), Arc::clone(&metrics), Arc::clone(&reach), options.memory_bytes / 4,
+        pace, transports,
     );
     let listener = sockets::listen(options.listen)?;
     let listens = listener.local_addr()?;

@@ -19,11 +19,11 @@ const BYTES: usize = 150_000;
 const MOST_FETCHES: usize = 30;
 const QUICK: Pace = Pace {
     tick: Duration::from_millis(10),
-    telling: Duration::from_millis(300),
-    silent: Duration::from_secs(1),
-    stalled: Duration::from_secs(1),
-    unread: Duration::from_secs(1),
-    proof: Duration::from_secs(1),
+    telling: Duration::from_secs(1),
+    silent: Duration::from_secs(3),
+    stalled: Duration::from_secs(3),
+    unread: Duration::from_secs(3),
+    proof: Duration::from_secs(10),
     block: || {},
 };
 

@@ -8,11 +8,12 @@ use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::reach::Reach;
 use crate::served::{plain, WINDOW};
-use crate::testing::node::{fetch, read, until, waits_on, Node, HOSTS, SECRET};
+use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
 use crate::testing::site::JOB;
 use crate::wire::{Accept, Ask, LookAnswer, Message, RefusalReason, Request, LARGEST_READ};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::thread;
@@ -157,14 +158,21 @@ fn an_answer_that_stalls_is_given_up() {
 
 #[test]
 fn requests_on_their_way_and_those_that_wait_are_counted() {
+    static GO: AtomicBool = AtomicBool::new(false);
     let node = Node::start(2);
-    let peers = peers(&faulty(|stream, _, _| stream.read_exact(&mut [0; 1])), &node);
+    let peers = elsewhere(&faulty(|stream, head, bytes| {
+        while !GO.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        stream.write_all(&[head, bytes].concat())
+    }), &node);
     let job = node.jobs.get(JOB).unwrap();
     assert_eq!(peers.under_way(), (0, 0));
     let asked: Vec<_> = (0..WINDOW).map(|_| peers.ask(&job, &read(BYTES)).unwrap()).collect();
     // A job alone has half of the credits.
     until(|| peers.under_way() == (WINDOW as u64 / 2, WINDOW as u64 / 2));
-    assert!(peers.wait(&asked[0], &mut waits_on).is_err());
+    GO.store(true, Ordering::SeqCst);
+    assert!(asked.iter().all(|each| peers.wait(each, &mut waits_on) == Ok(Answered::Data(right()))));
     until(|| peers.under_way() == (0, 0));
 }
 

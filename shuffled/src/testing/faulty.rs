@@ -7,12 +7,12 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What goes wrong.
+/// A fault of a transport at one byte of the bytes that an end sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// One bit is another.
     Flip(u8),
-    /// The connection breaks.
+    /// The connection breaks at that byte.
     Cut,
     /// So many bytes are lost, and the next follow.
     Lose(usize),
