@@ -1,15 +1,12 @@
 """The shuffle's contract on the lab's real YARN, with map output on the nodes' own disks.
 
-The cases are those of test_shuffle_in_lab.py: jobs of any shape, Hadoop's examples, an uber job and
-speculation; the same bytes as stock's, the same counters. Each runs in three ways: stock's map
-side with segments of the daemon, VAS's collector with segments, and with merges by the daemon,
-which gives segments where it cannot merge (a comparator or a key of the job's own, encryption).
+The cases are those of test_shuffle_in_lab.py, jobs of any shape: the same bytes as stock's, the
+same counters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,28 +14,9 @@ from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.covering import Row
-from vas_tests.faults import Point, attempt, faulty_job
-from vas_tests.faults import digests as digests_of_faulty
-from vas_tests.in_lab import history
-from vas_tests.shuffle_cases import (
-    EXAMPLES,
-    PROBE,
-    PROBE_VALUES,
-    PROBES,
-    PROGRAM_VALUES,
-    PROGRAMS,
-    case_name,
-    properties,
-)
-from vas_tests.shuffle_counters import (
-    assert_copied_alike,
-    assert_counted_alike,
-    assert_large_records_counted,
-)
-from vas_tests.shuffle_runs import at_once, digests, make_inputs, run
+from vas_tests.jbs_contract import assert_alike, compare, here
+from vas_tests.shuffle_cases import PROBE, PROBE_VALUES, PROBES, case_name, properties
 from vas_tests.shuffled import PROGRAM, WITH_DAEMON
-from vas_yarn.jobs.job import JobResult
-from vas_yarn.profiles import NODE_SHUFFLE
 
 pytestmark = [
     pytest.mark.slow,
@@ -47,19 +25,6 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(not PROGRAM.exists(), reason="vas-shuffled is not built"),
 ]
-
-_MERGED = {"vas.shuffled.delivery": "merged"}
-_STOCK_COLLECTOR = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer"
-_CONSUMER = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
-_WAYS: Mapping[str, Mapping[str, str]] = {
-    "copied": {_CONSUMER: NODE_SHUFFLE[_CONSUMER]},
-    "segments": NODE_SHUFFLE,
-    "merged": {**NODE_SHUFFLE, **_MERGED},
-}
-_TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
-# The jobs of faults have VAS's shuffle on Lustre, unless they say otherwise.
-_STOCK_MAPS = {"mapreduce.job.map.output.collector.class": _STOCK_COLLECTOR}
-_OUTPUT, _HALF = "part-r-", 500
 
 
 @pytest.fixture(scope="module")
@@ -71,111 +36,6 @@ def node_lab() -> Iterator[Lab]:
         yield started
 
 
-@pytest.fixture(scope="module")
-def inputs(node_lab: Lab) -> None:
-    make_inputs(node_lab)
-
-
-def here(row: Row) -> Row:
-    """A row without the layout of files on Lustre."""
-    return {column: value for column, value in row.items() if column != "layout"}
-
-
-def is_merged(row: Row) -> bool:
-    """Tells whether the daemon can merge a row's job."""
-    own = row.get("order") == "own" or row.get("program") == "secondarysort"
-    return not own and row["encryption"] == "plain" and row.get("data") != "none"
-
-
-def compare(
-    lab: Lab, program: tuple[str, ...], conf: Mapping[str, str]
-) -> tuple[JobResult, dict[str, JobResult]]:
-    """Runs a program by stock's shuffle and in each way; asserts that their files are equal.
-
-    Returns stock's run, and ours by way.
-    """
-    stock, *every = at_once(
-        partial(run, lab, program, "stock", conf),
-        *(partial(run, lab, program, name, {**conf, **way}) for name, way in _WAYS.items()),
-    )
-    expected = digests(lab, "stock")
-    assert expected
-    for name in _WAYS:
-        assert digests(lab, name) == expected, name
-    return stock, dict(zip(_WAYS, every, strict=True))
-
-
-def assert_alike(row: Row, stock: JobResult, ways: Mapping[str, JobResult]) -> None:
-    """Asserts that each way has the counters that docs/shuffle.md promises, and who merged."""
-    assert_copied_alike(stock, ways["copied"])
-    for name in ("segments", "merged"):
-        if (row.get("data"), row.get("runs")) == ("large", "several"):
-            assert_large_records_counted(stock, ways[name])
-        else:
-            assert_counted_alike(stock, ways[name], same_format=row["codec"] == "none")
-    assert (ways["merged"].counter("SEGMENTS_MERGED_BY_DAEMON") > 0) == is_merged(row)
-    assert ways["segments"].counter("SEGMENTS_MERGED_BY_DAEMON") == 0
-
-
 @pytest.mark.parametrize("row", map(here, PROBES), ids=case_name)
 def test_a_job_of_any_shape(node_lab: Lab, row: Row) -> None:
     assert_alike(row, *compare(node_lab, PROBE, properties(row, PROBE_VALUES)))
-
-
-@pytest.mark.usefixtures("inputs")
-@pytest.mark.parametrize("row", map(here, EXAMPLES), ids=case_name)
-def test_an_example_of_hadoops(node_lab: Lab, row: Row) -> None:
-    conf = _TWO_REDUCERS | properties(row, PROGRAM_VALUES)
-    assert_alike(row, *compare(node_lab, PROGRAMS[row["program"]], conf))
-
-
-@pytest.mark.usefixtures("inputs")
-def test_a_job_that_runs_in_its_master_has_stocks_shuffle(node_lab: Lab) -> None:
-    conf = {"mapreduce.job.ubertask.enable": "true", "mapreduce.job.reduces": "1"}
-    stock, ways = compare(node_lab, PROGRAMS["wordcount"], conf)
-    for job in ways.values():
-        assert history(node_lab, f"mapreduce/jobs/{job.job_id}")["job"]["uberized"]
-        assert job.counter("SPILLED_RECORDS") == stock.counter("SPILLED_RECORDS") > 0
-        assert "VAS shuffle" not in job.counters
-
-
-def test_reducers_that_start_after_the_first_map(node_lab: Lab) -> None:
-    conf = properties({"data": "spread", "reducers": "2"}, PROBE_VALUES) | {
-        "probe.maps": "8",
-        "mapreduce.job.running.map.limit": "2",
-        "mapreduce.job.reduce.slowstart.completedmaps": "0.05",
-    }
-    stock, ways = compare(node_lab, PROBE, conf)
-    for name, job in ways.items():
-        if name != "copied":
-            assert_counted_alike(stock, job, same_format=True)
-        tasks = history(node_lab, f"mapreduce/jobs/{job.job_id}/tasks")["tasks"]["task"]
-        last_map = max(task["finishTime"] for task in tasks if task["type"] == "MAP")
-        assert max(task["startTime"] for task in tasks if task["type"] == "REDUCE") < last_map
-
-
-@pytest.mark.parametrize("way", _WAYS)
-def test_of_two_attempts_of_a_task_one_counts(node_lab: Lab, way: str) -> None:
-    """A map is slow before its first record, a reducer at half of its output."""
-    points = (
-        Point("slow-map", attempt("m_000000_0"), "open", r"job\.split$"),
-        Point("slow-reducer", attempt("r_000000_0"), "write", _OUTPUT, nth=_HALF),
-    )
-    conf = {
-        "mapreduce.map.speculative": "true",
-        "mapreduce.reduce.speculative": "true",
-        "mapreduce.job.speculative.retry-after-speculate": "1000",
-        "mapreduce.job.tags": "",
-    }
-    with faulty_job(node_lab, "undisturbed", conf={**_STOCK_MAPS, **_WAYS[way]}) as job:
-        job.succeeded()
-    with faulty_job(
-        node_lab, "speculative", *points, conf={**_STOCK_MAPS, **_WAYS[way], **conf}
-    ) as job:
-        job.held("slow-reducer")
-        job.succeeded()
-        after = {name: each.state for name, each in job.attempts().items()}
-    assert after["m_000000_1"] == after["r_000000_1"] == "SUCCEEDED"
-    # The job may end before these have.
-    assert {after.get(name, "KILLED") for name in ("m_000000_0", "r_000000_0")} == {"KILLED"}
-    assert digests_of_faulty(node_lab, "speculative") == digests_of_faulty(node_lab, "undisturbed")

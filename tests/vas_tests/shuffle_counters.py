@@ -47,6 +47,31 @@ def assert_copied_alike(stock: JobResult, ours: JobResult) -> None:
     _same(stock, ours, (*_ALWAYS, _EMITTED, *_OF_ONE_RUN, *_OF_BYTES))
 
 
+def assert_merged_alike(stock: JobResult, ours: JobResult, *, same_format: bool) -> None:
+    """Asserts counters of a job whose maps merge their runs, as stock's do: LocalCollector's.
+
+    How many runs a map has is its own affair, and so is what a combiner leaves of them.
+    """
+    _same(stock, ours, (*_ALWAYS, *(() if _is_large(stock) else (_EMITTED,))))
+    _assert_streamed(ours)
+    if stock.counter("COMBINE_INPUT_RECORDS"):
+        assert ours.counter("COMBINE_INPUT_RECORDS") >= ours.counter("MAP_OUTPUT_RECORDS")
+        assert ours.counter("REDUCE_INPUT_RECORDS") >= ours.counter("REDUCE_INPUT_GROUPS")
+        return
+    records = ours.counter("MAP_OUTPUT_RECORDS")
+    assert ours.counter("REDUCE_INPUT_RECORDS") == records
+    assert ours.map_counter(_SPILLED) >= records
+    if same_format:
+        _same(stock, ours, _OF_BYTES)
+        # Within a sort buffer of 1 MB decompressors of all runs do not fit: more than one merge.
+        assert ours.map_counter(_SPILLED) <= stock.map_counter(_SPILLED)
+
+
+def _is_large(stock: JobResult) -> bool:
+    """Tells whether records are larger than the sort buffer: stock counts otherwise then."""
+    return stock.counter(_EMITTED) > 1 << 20 and stock.counter("MAP_OUTPUT_RECORDS") < 100
+
+
 def assert_large_records_counted(stock: JobResult, ours: JobResult) -> None:
     """Asserts equal counters for records that are each larger than the sort buffer.
 
