@@ -126,8 +126,10 @@ static bool choose_against(double own, const struct a2av_network *network,
         keep_better(network, layout, load, &tried, settings, &best);
     }
     bool leaders = layout->nodes > 1 && layout->most > 1;
+    /* As sloav2x.c has it: no more leaders than there are nodes, or ranks of the smallest. */
+    int leaders_most = layout->fewest < layout->nodes ? layout->fewest : layout->nodes;
     for (int radix = 2; leaders && radix <= RADIX_MOST && radix <= layout->nodes; radix *= 2)
-        for (int each = 1; each <= LEADERS_MOST && each <= layout->most; each *= 2) {
+        for (int each = 1; each <= LEADERS_MOST && each <= leaders_most; each *= 2) {
             tried.algorithm = A2AV_SLOAV2X;
             tried.radix = radix;
             tried.leaders = each;

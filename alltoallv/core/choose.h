@@ -15,7 +15,7 @@ struct a2av_network {
 };
 
 struct a2av_layout {
-    int ranks, nodes, most; /* most: ranks of the largest node */
+    int ranks, nodes, most, fewest; /* of the largest node and of the smallest */
 };
 
 /* Returns the figures that are assumed where none were measured. */

@@ -151,6 +151,7 @@ int a2av_run_sloav2x(struct a2av_call *call)
     int most = own.nodes->fewest < own.nodes->count ? own.nodes->fewest : own.nodes->count;
     own.leaders = call->settings->leaders < most ? call->settings->leaders : most;
     own.leaders = own.leaders < 1 ? 1 : own.leaders;
+    a2av_state_led_by(call->state, own.leaders);
     call->limit = call->settings->direct_bytes;
     call->state->load = a2av_load_of(call);
     error = a2av_start_large(call);

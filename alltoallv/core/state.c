@@ -81,6 +81,14 @@ void a2av_state_of_class(struct a2av_state *state, int class, int classes)
     state->classes = classes;
 }
 
+void a2av_state_led_by(struct a2av_state *state, int leaders)
+{
+    /* All ranks forget, also one that leads in neither case: its partners may have been others. */
+    if (leaders != state->led_by && state->leaders)
+        drop_headers(state->leaders);
+    state->led_by = leaders;
+}
+
 int a2av_state_nodes(struct a2av_state *state, const struct a2av_transport *transport)
 {
     if (!state->leaders)

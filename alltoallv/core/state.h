@@ -31,6 +31,7 @@ struct a2av_state {
     struct a2av_mail *mail;
     struct a2av_nodes *nodes; /* for algorithms with leaders: made at the first call */
     struct a2av_state *leaders; /* state of the rounds between leaders */
+    int led_by;                 /* leaders of each node in the call before */
 };
 
 /* Makes the arrays fit; forgets the headers if the radix or the number of rounds has changed.
@@ -39,6 +40,9 @@ int a2av_state_fit(struct a2av_state *, int radix, int rounds, int mails);
 
 /* Forgets the headers unless they are of this class of distances. */
 void a2av_state_of_class(struct a2av_state *, int class, int classes);
+
+/* Forgets the headers of leaders unless each node has as many as in the call before. */
+void a2av_state_led_by(struct a2av_state *, int leaders);
 
 /* Makes the nodes and the state of leaders, which the algorithms with leaders need. Returns 0
  * or A2AV_NO_MEMORY. */

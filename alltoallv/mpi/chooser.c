@@ -7,7 +7,7 @@ enum { PAUSE_FIRST = 64, PAUSE_MOST = 1024 };
 
 static void lay_out(struct a2av_layout *layout, const int *node_of, int ranks)
 {
-    *layout = (struct a2av_layout){.ranks = ranks, .nodes = ranks, .most = 1};
+    *layout = (struct a2av_layout){.ranks = ranks, .nodes = ranks, .most = 1, .fewest = 1};
     int *sizes = node_of ? calloc((size_t)ranks, sizeof *sizes) : NULL;
     if (!sizes)
         return;
@@ -17,6 +17,10 @@ static void lay_out(struct a2av_layout *layout, const int *node_of, int ranks)
         layout->nodes += size == 1;
         layout->most = size > layout->most ? size : layout->most;
     }
+    layout->fewest = ranks;
+    for (int node = 0; node < ranks; node++)
+        if (sizes[node] > 0 && sizes[node] < layout->fewest)
+            layout->fewest = sizes[node];
     free(sizes);
 }
 

@@ -195,7 +195,7 @@ int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,
         /* The packed blocks of messages that may be on their way must stay where they are. */
         if (!error)
             error = vas_blocks_end(&own->blocks, receive, own->transport.comm, false);
-    } else {
+    } else if (!own->broken) {
         vas_blocks_end(&own->blocks, receive, own->transport.comm, true);
     }
     if (error) {

@@ -5,20 +5,44 @@
 
 static int is_plain(MPI_Datatype type, bool *plain);
 
+struct envelope {
+    MPI_Count integers, types;
+    int combiner;
+    bool is_large; /* made with large counts: only MPI 4's functions tell of it */
+};
+
+/* Asks how a type was made. Returns 0 or an error of MPI. */
+static int envelope_of(MPI_Datatype type, struct envelope *made)
+{
+#if MPI_VERSION >= 4
+    MPI_Count addresses, large;
+    int error = PMPI_Type_get_envelope_c(type, &made->integers, &addresses, &large, &made->types,
+                                         &made->combiner);
+    made->is_large = !error && large > 0;
+    return error;
+#else
+    int integers, addresses, types;
+    int error = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &made->combiner);
+    *made = (struct envelope){integers, types, made->combiner, false};
+    return error;
+#endif
+}
+
 /* Sets `plain` for a duplicate of a type, or elements of it in a row. Returns 0 or an error of
  * MPI. */
 static int is_plain_inside(MPI_Datatype type, int integers, bool *plain)
 {
-    int numbers[1], i_count, a_count, d_count, combiner;
+    int numbers[1];
     MPI_Aint addresses[1];
     MPI_Datatype inner;
+    struct envelope made;
     int error = PMPI_Type_get_contents(type, integers, 0, 1, numbers, addresses, &inner);
     if (!error)
         error = is_plain(inner, plain);
     if (!error)
-        error = PMPI_Type_get_envelope(inner, &i_count, &a_count, &d_count, &combiner);
+        error = envelope_of(inner, &made);
     /* The handle of a type that is not predefined is ours to free. */
-    if (!error && combiner != MPI_COMBINER_NAMED)
+    if (!error && made.combiner != MPI_COMBINER_NAMED)
         error = PMPI_Type_free(&inner);
     return error;
 }
@@ -27,14 +51,14 @@ static int is_plain_inside(MPI_Datatype type, int integers, bool *plain)
  * a permutation. Returns 0 or an error of MPI. */
 static int is_plain(MPI_Datatype type, bool *plain)
 {
-    int integers, addresses, types, combiner;
-    int error = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    struct envelope made;
+    int error = envelope_of(type, &made);
     *plain = false;
-    if (error)
+    if (error || made.is_large)
         return error;
-    if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS)
-        return is_plain_inside(type, integers, plain);
-    if (combiner != MPI_COMBINER_NAMED)
+    if (made.combiner == MPI_COMBINER_DUP || made.combiner == MPI_COMBINER_CONTIGUOUS)
+        return is_plain_inside(type, (int)made.integers, plain);
+    if (made.combiner != MPI_COMBINER_NAMED)
         return 0;
     MPI_Aint lower, extent;
     MPI_Count size;

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-enum { TYPES = 7, UNIT_INTS = 3 };
+enum { TYPES = 8, UNIT_INTS = 3 };
 
 struct type_kind {
     MPI_Datatype type;

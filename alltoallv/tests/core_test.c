@@ -29,6 +29,8 @@ struct shape {
     int nodes;         /* number of nodes; 0: none are known */
     bool planned;      /* sizes are promised to be the same in each call */
     bool shared;       /* the ranks of a node share memory */
+    const int *sizes;  /* unless NULL: ranks of each node, in a row */
+    int other_leaders; /* unless 0: leaders in every second call */
     struct a2av_settings settings;
 };
 
@@ -90,7 +92,10 @@ static void *work(void *argument)
     }
     struct a2av_job job = {(const unsigned char *const *)send, send_bytes, receive, bytes};
     for (int call = 0; call < shape->calls; call++) {
-        own->wrong += a2av_run(own->transport, &shape->settings, &job, state, &own->counts) != 0;
+        struct a2av_settings settings = shape->settings;
+        if (shape->other_leaders && call % 2)
+            settings.leaders = shape->other_leaders;
+        own->wrong += a2av_run(own->transport, &settings, &job, state, &own->counts) != 0;
         for (int other = 0; other < shape->ranks && call + 1 < shape->calls; other++)
             memset(receive[other], 0, bytes[other]);
     }
@@ -110,6 +115,14 @@ static void *work(void *argument)
 static int *nodes_of(const struct shape *shape)
 {
     int *node_of = malloc((size_t)shape->ranks * sizeof *node_of);
+    if (shape->sizes) {
+        for (int rank = 0, node = 0, left = shape->sizes[0]; rank < shape->ranks; rank++, left--) {
+            if (left == 0)
+                left = shape->sizes[++node];
+            node_of[rank] = node;
+        }
+        return node_of;
+    }
     for (int rank = 0; rank < shape->ranks; rank++)
         node_of[rank] = rank < shape->nodes ? rank : (rank * rank + rank / 3) % shape->nodes;
     return node_of;
@@ -260,6 +273,24 @@ static void check_leaders(void)
     run_all(&large);
 }
 
+/* Checks nodes of different sizes whose number of leaders changes and changes back: a rank may
+ * lead in both, and its partner in one. */
+static void check_other_leaders(void)
+{
+    const int sizes[] = {16, 16, 4};
+    for (int leaders = 1; leaders < 4; leaders++)
+        for (int other = 1; other < 4; other++) {
+            struct shape shape = shape_of(36, 20, A2AV_SLOAV2X, 2);
+            shape.nodes = 3;
+            shape.sizes = sizes;
+            shape.shared = other & 1;
+            shape.calls = 5;
+            shape.settings.leaders = leaders;
+            shape.other_leaders = other;
+            run_all(&shape);
+        }
+}
+
 /* Checks what goes between nodes: a message a round of a leader, and none of rounds that its
  * class does not have. */
 static void check_between_nodes(void)
@@ -382,6 +413,7 @@ int main(int argc, char **argv)
     check_schedule(16384, 3);
     check_results();
     check_leaders();
+    check_other_leaders();
     check_between_nodes();
     check_counts();
     check_plans();

@@ -17,7 +17,8 @@ int main(int argc, char **argv)
     }
     int ranks = atoi(argv[1]), most = atoi(argv[2]);
     struct a2av_network network = a2av_assumed_network();
-    struct a2av_layout layout = {ranks, (ranks + most - 1) / most, most};
+    int left = ranks % most;
+    struct a2av_layout layout = {ranks, (ranks + most - 1) / most, most, left ? left : most};
     struct a2av_load load = {atof(argv[3]), atof(argv[4]), atof(argv[5])};
     struct a2av_settings settings = a2av_default_settings();
     if (argc == 6) {

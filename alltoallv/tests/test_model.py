@@ -125,6 +125,8 @@ def test_the_library_chooses_by_the_same_model(tmp_path: Path) -> None:
         assert said_choice[0] == (best.algorithm if best else "mpi")
         if best:
             assert int(said_choice[1]) == best.radix
+            if best.algorithm == "sloav2x":
+                assert int(said_choice[2]) == best.leaders
 
 
 @pytest.mark.slow

@@ -96,8 +96,10 @@ def candidates(call: PredictedCall) -> list[Prediction]:
         return found
     found.append(predict("sloavx", 2, call))
     choices = [(radix, each) for radix in _powers(call.nodes) for each in (1, 2, 4, 8)]
+    # The library has no more leaders than there are nodes, or ranks of the smallest node.
+    most = min(call.nodes, call.ranks % call.node_ranks or call.node_ranks)
     return found + [
-        predict("sloav2x", radix, call, each) for radix, each in choices if each <= call.node_ranks
+        predict("sloav2x", radix, call, each) for radix, each in choices if each <= most
     ]
 
 
