@@ -12,8 +12,10 @@ static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send
     if (!own)
         return NULL;
     bool in_place = send->base == MPI_IN_PLACE;
-    if (own->passes || vas_side_is_invalid(receive, own->ranks) ||
-        (!in_place && vas_side_is_invalid(send, own->ranks)) || !vas_communicator_serves(own)) {
+    /* The counts of all ranks are looked at last: most calls that are passed on end before. */
+    if (own->passes || !vas_communicator_serves(own) ||
+        vas_side_is_invalid(receive, own->ranks) ||
+        (!in_place && vas_side_is_invalid(send, own->ranks))) {
         own->totals.passed++;
         return NULL;
     }

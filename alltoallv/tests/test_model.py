@@ -65,6 +65,17 @@ def test_explain_puts_the_cheapest_first_and_says_why(
     assert "chosen: sloav2x, radix 32, 8 leaders a node: 31 messages" in capsys.readouterr().out
 
 
+def test_explain_says_which_communicators_are_too_small(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["a2av", "explain", "--ranks", "6", "--size", "8"]
+    assert run_command(words) == 0
+    assert "fewer ranks than VAS_A2AV_MIN_RANKS (8)" in capsys.readouterr().out
+    monkeypatch.setenv("VAS_A2AV_MIN_RANKS", "6")
+    assert run_command(words) == 0
+    assert "chosen: sloav2" in capsys.readouterr().out
+
+
 def test_explain_uses_the_figures_that_were_measured(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

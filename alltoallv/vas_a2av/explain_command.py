@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from vas_core.options import shared
 from vas_core.table import print_table
 
 _WITH_RADIX = ("tuna", "sloav2", "sloav2x")
+_FEWEST_RANKS = 8  # mpi/settings.c
 _ASSUMED = "the simulated torus's figures"
 
 
@@ -82,7 +84,8 @@ def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) ->
     """
     network, source = figures
     found = sorted(candidates(case), key=lambda each: each.seconds(network))
-    best = chosen(found, network)
+    passed = passes(case.ranks)
+    best = None if passed else chosen(found, network)
     if as_json:
         predicted = [_as_json(each, network) for each in found]
         choice = _as_json(best, network) if best else None
@@ -90,7 +93,16 @@ def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) ->
         return
     header = ("ALGORITHM", "RADIX", "LEADERS", "PREDICTED US", "STARTUP US", "MESSAGES", "SENT B")
     print_table(header, [_row(each, network) for each in found])
-    click.echo(f"\nfigures: {source}\n{reason(found, best, network)}")
+    click.echo(f"\nfigures: {source}\n{passed or reason(found, best, network)}")
+
+
+def passes(ranks: int) -> str:
+    """Returns why the library passes all calls of so many ranks to MPI's own; empty if not."""
+    fewest = os.environ.get("VAS_A2AV_MIN_RANKS", "")
+    least = int(fewest) if fewest.isdecimal() else _FEWEST_RANKS
+    if ranks >= least:
+        return ""
+    return f"chosen: MPI's own function: fewer ranks than VAS_A2AV_MIN_RANKS ({least})"
 
 
 def reason(found: list[Prediction], best: Prediction | None, network: Network) -> str:
