@@ -87,11 +87,19 @@ static void check_intercommunicator(int rank, int ranks)
     int low = ranks / 2, mine = rank < low;
     MPI_Comm_split(MPI_COMM_WORLD, mine, rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? low : 0, 7, &inter);
-    int remote, *zeros = calloc((size_t)ranks, sizeof *zeros);
+    int remote, here, *ones = malloc((size_t)ranks * sizeof *ones);
+    int *places = malloc((size_t)ranks * sizeof *places);
+    int *sent = malloc((size_t)ranks * sizeof *sent);
+    int *got = calloc((size_t)ranks, sizeof *got);
     MPI_Comm_remote_size(inter, &remote);
+    MPI_Comm_rank(half, &here);
     CHECK(vas_registry_find(inter) == NULL && remote == (mine ? ranks - low : low));
-    CHECK(MPI_Alltoallv(NULL, zeros, zeros, MPI_INT, NULL, zeros, zeros, MPI_INT, inter) == 0);
-    free(zeros);
+    for (int i = 0; i < ranks; i++)
+        ones[i] = 1, places[i] = i, sent[i] = 1000 * here + i;
+    CHECK(MPI_Alltoallv(sent, ones, places, MPI_INT, got, ones, places, MPI_INT, inter) == 0);
+    for (int i = 0; i < remote; i++)
+        CHECK(got[i] == 1000 * i + here);
+    free(ones), free(places), free(sent), free(got);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
 }
@@ -239,6 +247,8 @@ static void check_error_handler(int ranks)
     int error = MPI_Alltoallv(in, twos, at, MPI_INT, in, memory, at, MPI_INT, comm), class;
     MPI_Error_class(error, &class);
     CHECK(class == MPI_ERR_TRUNCATE && handled == 1);
+    /* Later calls fail at once, and touch nothing that is under way. */
+    CHECK(MPI_Alltoallv(in, twos, at, MPI_INT, in, twos, at, MPI_INT, comm) != 0 && handled == 2);
     MPI_Errhandler_free(&handler);
     free(memory);
     /* What is under way on `comm` stays: it is not used or freed again. */

@@ -120,8 +120,7 @@ def test_persistent_requests_of_two_libraries_are_plans(algorithm: str, mpi: Mpi
 
 def test_persistent_requests_without_threads_are_mpis_own(mpi: MpiKind) -> None:
     program = build_for(mpi, "persistent") / "persistent"
-    done = launch(mpi, 4, [program, "0", "0"], environment=_SMALL)
-    assert "persistent: " in done.stdout
+    _assert_checked(mpi, launch(mpi, 4, [program, "0", "0"], environment=_SMALL).stdout)
 
 
 def test_persistent_requests_that_mpi_serves_better_are_its_own(
@@ -134,7 +133,13 @@ def test_persistent_requests_that_mpi_serves_better_are_its_own(
     )
     environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
     program = build_for(mpi, "persistent") / "persistent"
-    assert "persistent: " in launch(mpi, 4, [program, "0"], environment=environment).stdout
+    _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment).stdout)
+
+
+def _assert_checked(mpi: MpiKind, said: str) -> None:
+    if "has no MPI_Alltoallv_init" in said:
+        pytest.skip(f"{mpi.name} has no MPI_Alltoallv_init")
+    assert "persistent: every check holds" in said
 
 
 def _preloaded_fortran(form: str, mpi: MpiKind) -> Completed:
