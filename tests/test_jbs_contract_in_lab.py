@@ -36,6 +36,6 @@ def node_lab() -> Iterator[Lab]:
         yield started
 
 
-@pytest.mark.parametrize("row", map(here, PROBES), ids=case_name)
+@pytest.mark.parametrize("row", [here(row) for row in PROBES], ids=case_name)
 def test_a_job_of_any_shape(node_lab: Lab, row: Row) -> None:
     assert_alike(row, *compare(node_lab, PROBE, properties(row, PROBE_VALUES)))

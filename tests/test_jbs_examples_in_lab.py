@@ -62,7 +62,7 @@ def inputs(node_lab: Lab) -> None:
 
 
 @pytest.mark.usefixtures("inputs")
-@pytest.mark.parametrize("row", map(here, EXAMPLES), ids=case_name)
+@pytest.mark.parametrize("row", [here(row) for row in EXAMPLES], ids=case_name)
 def test_an_example_of_hadoops(node_lab: Lab, row: Row) -> None:
     conf = _TWO_REDUCERS | properties(row, PROGRAM_VALUES)
     assert_alike(row, *compare(node_lab, PROGRAMS[row["program"]], conf))

@@ -19,7 +19,7 @@ _WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wvla", "-Werror")
 
 def compiled(directory: Path, *options: str) -> Path:
     program = directory / "core-test"
-    units = [SOURCES / "tests" / name for name in ("core_test.c", "mailboxes.c")]
+    units = [SOURCES / "tests" / name for name in ("core_test.c", "shapes.c", "mailboxes.c")]
     units += (SOURCES / "core").glob("*.c")
     argv = [c_compiler(where="a2av"), *_OPTIONS, *_WARNINGS, *options, "-o", program, *units]
     run(argv, timeout_seconds=100)
