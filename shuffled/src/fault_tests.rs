@@ -16,7 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const BYTES: usize = 150_000;
-const MOST_FETCHES: usize = 30;
+const MOST_FETCHES: usize = 100;
+/// The pause before a refused fetch is tried again: the thread of a broken connection has to end first.
+const PAUSE: Duration = Duration::from_millis(100);
 const QUICK: Pace = Pace {
     tick: Duration::from_millis(10),
     telling: Duration::from_secs(1),
@@ -131,6 +133,7 @@ fn history(seed: u64) -> Option<(bool, Fault, Outcome)> {
                 return None;
             }
         }
+        thread::sleep(PAUSE);
     }
     panic!("{MOST_FETCHES} fetches, and none was right");
 }
