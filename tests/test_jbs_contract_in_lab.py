@@ -10,13 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
-from vas_lab.options import LabOptions
 from vas_tests.covering import Row
-from vas_tests.jbs_contract import assert_alike, compare, here
+from vas_tests.jbs_contract import assert_alike, compare, contract_lab, here
 from vas_tests.shuffle_cases import PROBE, PROBE_VALUES, PROBES, case_name, properties
-from vas_tests.shuffled import PROGRAM, WITH_DAEMON
+from vas_tests.shuffled import PROGRAM
 
 pytestmark = [
     pytest.mark.slow,
@@ -29,10 +27,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def node_lab() -> Iterator[Lab]:
-    options = LabOptions(
-        state_dir=REPOSITORY / "build" / "lab" / "jbs-contract", hosts=4, properties=WITH_DAEMON
-    )
-    with Lab.start(options, tied=True) as started:
+    with contract_lab("jbs-contract") as started:
         yield started
 
 

@@ -10,14 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
-from vas_lab.options import LabOptions
 from vas_tests.covering import Row
 from vas_tests.faults import Point, attempt, faulty_job
 from vas_tests.faults import digests as digests_of_faulty
 from vas_tests.in_lab import history
-from vas_tests.jbs_contract import WAYS, assert_alike, compare, here
+from vas_tests.jbs_contract import WAYS, assert_alike, compare, contract_lab, here
 from vas_tests.shuffle_cases import (
     EXAMPLES,
     PROBE,
@@ -29,7 +27,7 @@ from vas_tests.shuffle_cases import (
 )
 from vas_tests.shuffle_counters import assert_copied_alike
 from vas_tests.shuffle_runs import make_inputs
-from vas_tests.shuffled import PROGRAM, WITH_DAEMON
+from vas_tests.shuffled import PROGRAM
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,10 +47,7 @@ _OUTPUT, _HALF = "part-r-", 500
 
 @pytest.fixture(scope="module")
 def node_lab() -> Iterator[Lab]:
-    options = LabOptions(
-        state_dir=REPOSITORY / "build" / "lab" / "jbs-examples", hosts=4, properties=WITH_DAEMON
-    )
-    with Lab.start(options, tied=True) as started:
+    with contract_lab("jbs-examples") as started:
         yield started
 
 

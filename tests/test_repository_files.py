@@ -1,4 +1,4 @@
-"""What a hosting site reads of the repository: its versions agree, its actions are pinned."""
+"""The files that a hosting site such as GitHub reads name one version and pinned actions."""
 
 from __future__ import annotations
 

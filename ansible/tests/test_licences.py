@@ -1,4 +1,4 @@
-"""What the crates of vas-shuffled are licensed under, offline and as cargo tells it."""
+"""Each crate of vas-shuffled has an allowed licence, and the list of them says what cargo says."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_each_locked_crate_has_an_allowed_licence_and_no_other_is_listed() -> No
 @pytest.mark.machine
 @pytest.mark.skipif(not shutil.which("cargo"), reason="cargo is not installed")
 def test_the_list_says_what_cargo_says_of_the_crates_that_are_here() -> None:
-    """Those of other systems are not downloaded, and not asked about."""
+    """Cargo downloads no crates of other systems, so the test asks about Linux's alone."""
     of = ("--manifest-path", str(CRATES_LOCK.with_name("Cargo.toml")))
     told = run([*_METADATA, *_ONLY, *of], check=False)
     if told.status:

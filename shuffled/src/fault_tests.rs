@@ -2,11 +2,10 @@
 //! greeting, proofs, requests, answers and bytes. A reducer gets the right bytes, wrong ones that its checksums show,
 //! or a refusal in bounded time; and what it asks for afterwards.
 
-use crate::pace::Pace;
 use crate::peers::{Answered, CallResult};
 use crate::random::Random;
 use crate::testing::faulty::{Fault, FaultPlan};
-use crate::testing::node::{read, two_listeners, until, waits_on, Node};
+use crate::testing::node::{read, two_listeners, until, waits_on, Node, SHORT};
 use crate::testing::site::JOB;
 use crate::transport::Transports;
 use crate::wire::{Ask, RefusalReason, Refused, Request};
@@ -19,16 +18,6 @@ const BYTES: usize = 150_000;
 const MOST_FETCHES: usize = 100;
 /// The pause before a refused fetch is tried again: the thread of a broken connection has to end first.
 const PAUSE: Duration = Duration::from_millis(100);
-const QUICK: Pace = Pace {
-    tick: Duration::from_millis(10),
-    telling: Duration::from_secs(1),
-    silent: Duration::from_secs(3),
-    stalled: Duration::from_secs(3),
-    unread: Duration::from_secs(3),
-    proof: Duration::from_secs(10),
-    block: || {},
-};
-
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Right,
@@ -47,7 +36,7 @@ struct Pair {
 impl Pair {
     fn new(of_server: Transports, of_client: Transports, random: &mut Random) -> Pair {
         let [first, second] = two_listeners();
-        let (server, client) = (Node::by(first, QUICK, of_server), Node::by(second, QUICK, of_client));
+        let (server, client) = (Node::by(first, SHORT, of_server), Node::by(second, SHORT, of_client));
         let stored = server.site.write(0, &[random.bytes(BYTES)]).remove(0);
         let sums = stored.chunks(64 << 10).map(crc32c::crc32c).collect();
         Pair { server, client, stored, sums }

@@ -4,11 +4,10 @@
 use crate::auth::{Direction, Secret, SessionKey, Transcript};
 use crate::jobs::Job;
 use crate::link::{greet, receive, sealed, LinkRole};
-use crate::pace::Pace;
 use crate::peers::{Answered, Peers};
 use crate::reach::Reach;
 use crate::served::{plain, WINDOW};
-use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET};
+use crate::testing::node::{elsewhere, fetch, read, until, waits_on, Node, HOSTS, SECRET, SHORT};
 use crate::testing::site::JOB;
 use crate::wire::{Accept, Ask, LookAnswer, Message, RefusalReason, Request, LARGEST_READ};
 use std::io::{self, Read, Write};
@@ -19,15 +18,6 @@ use std::time::{Duration, Instant};
 use std::thread;
 
 const BYTES: u32 = 200_000;
-const SHORT: Pace = Pace {
-    tick: Duration::from_millis(20),
-    telling: Duration::from_secs(1),
-    silent: Duration::from_secs(3),
-    stalled: Duration::from_secs(3),
-    unread: Duration::from_secs(3),
-    proof: Duration::from_secs(10),
-    block: || {},
-};
 
 /// Answers a read wrongly: gets the stream, the right answer's header with its tag, and its bytes.
 type Script = fn(&mut TcpStream, &[u8], &[u8]) -> io::Result<()>;

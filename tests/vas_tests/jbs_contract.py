@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
 from vas_tests.covering import Row
 from vas_tests.shuffle_counters import assert_copied_alike, assert_merged_alike
 from vas_tests.shuffle_runs import at_once, digests, run
+from vas_tests.shuffled import WITH_DAEMON
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.profiles import NODE_SHUFFLE
 
@@ -21,6 +25,12 @@ WAYS: Mapping[str, Mapping[str, str]] = {
 
 The daemon gives segments where it cannot merge: a comparator or a key of the job's own, encryption.
 """
+
+
+def contract_lab(name: str) -> AbstractContextManager[Lab]:
+    """Starts a lab of this name whose four NodeManagers run the daemon; it ends with the body."""
+    state = REPOSITORY / "build" / "lab" / name
+    return Lab.start(LabOptions(state_dir=state, hosts=4, properties=WITH_DAEMON), tied=True)
 
 
 def here(row: Row) -> Row:

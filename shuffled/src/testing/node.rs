@@ -23,6 +23,17 @@ pub const SECRET: &[u8] = b"a job's secret";
 /// Addresses of one node: the daemon makes a connection of its own to each.
 pub const HOSTS: [&str; 4] = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
 
+/// The patience of a node that soon gives up one that does wrong.
+pub const SHORT: Pace = Pace {
+    tick: Duration::from_millis(20),
+    telling: Duration::from_secs(1),
+    silent: Duration::from_secs(3),
+    stalled: Duration::from_secs(3),
+    unread: Duration::from_secs(3),
+    proof: Duration::from_secs(10),
+    block: || {},
+};
+
 /// A node that serves its own outputs, and asks its own daemon for them.
 pub struct Node {
     pub site: Site,
