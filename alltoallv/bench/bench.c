@@ -5,21 +5,21 @@
  * ALGORITHM is one of the library's, `auto` for its choice, or `mpi` for the MPI's own. BYTES is
  * the largest block.
  * Prints a line of JSON: the slowest rank's seconds a call, all ranks' CPU seconds a call (0 where
- * it is simulated), and what rank 0 sent in one call. */
+ * it is simulated), what rank 0 sent in one call, and the calls before by which the library decided
+ * who does the next ones, and how many. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../mpi/communicator.h"
+#include "../mpi/call.h"
 #include "sizes.h"
 
-/* Calls before the timed ones. An algorithm that remembers lengths knows them after one call. A
- * choice is made after the first call, and what it chose has a first call of its own after
- * that. An algorithm that remembers nothing gets none: a thousand simulated ranks send a
- * million messages in a linear call. */
-enum { WARM_CALLS = 1, WARM_CALLS_OF_CHOICE = 3 };
+/* Calls before the timed ones. An algorithm that remembers lengths knows them after one call. One
+ * that remembers nothing gets none: a thousand simulated ranks send a million messages in a linear
+ * call. */
+enum { WARM_CALLS = 1 };
 
 struct job {
     MPI_Comm comm;
@@ -88,15 +88,10 @@ static void prepare(struct job *job, const char *distribution, int bytes, uint64
 static void call(struct job *job)
 {
     MPI_Datatype type = MPI_BYTE;
-    if (job->native || !vas_communicator_serves(job->own)) {
-        PMPI_Alltoallv(job->send, job->send_counts, job->send_at, type, job->receive,
-                       job->receive_counts, job->receive_at, type, job->comm);
-        return;
-    }
     struct vas_side send = {job->send, job->send_counts, job->send_at, &type, false, false};
     struct vas_side receive = {job->receive, job->receive_counts, job->receive_at, &type, false,
                                false};
-    if (vas_communicator_exchange(job->own, &send, &receive, job->comm))
+    if (vas_call(job->own, &send, &receive, job->comm))
         MPI_Abort(job->comm, 1);
 }
 
@@ -138,15 +133,36 @@ struct used {
 
 static struct used used_by(const struct job *job)
 {
-    if (job->native || (job->own->settings.chooses && job->own->chooser.left > 0))
+    if (job->native || (job->own->settings.chooses && !job->own->turns.core))
         return (struct used){"mpi", 0, 0};
     const struct a2av_settings *settings = &job->own->settings.core;
     return (struct used){a2av_name(settings->algorithm), settings->radix, settings->leaders};
 }
 
+/* The calls by which the library decides who does the next ones. */
+struct decision {
+    int calls, left; /* left: calls until it decides again */
+    double seconds;
+};
+
+static struct decision decide(struct job *job)
+{
+    struct decision decision = {0};
+    double cpu;
+    if (!job->own || !job->own->settings.chooses)
+        return decision;
+    do {
+        decision.seconds += seconds_of(job, 1, &cpu);
+        decision.calls++;
+    } while (job->own->turns.tries);
+    decision.left = job->own->turns.left;
+    return decision;
+}
+
 static void measure(struct job *job, char **argv)
 {
     double cpu = 0;
+    struct decision decision = decide(job);
     if (job->warm_calls > 0)
         seconds_of(job, job->warm_calls, &cpu);
     struct a2av_counts before = job->native ? (struct a2av_counts){0} : job->own->totals.counts;
@@ -159,12 +175,14 @@ static void measure(struct job *job, char **argv)
                "\"used_leaders\": %d, \"radix\": %s, \"distribution\": \"%s\", \"bytes\": %s, "
                "\"ranks\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.9f, \"messages\": %" PRIu64
                ", \"payload_bytes\": %" PRIu64 ", \"metadata_bytes\": %" PRIu64
-               ", \"scratch_bytes\": %" PRIu64 "}\n",
+               ", \"scratch_bytes\": %" PRIu64 ", \"decision\": {\"calls\": %d, \"seconds\": %.9f, "
+               "\"left\": %d}}\n",
                argv[1], used.name, used.radix, used.leaders, argv[2], argv[3], argv[4], job->ranks,
                seconds / job->calls, cpu / job->calls,
                (after.messages - before.messages) / calls,
                (after.payload_bytes - before.payload_bytes) / calls,
-               (after.metadata_bytes - before.metadata_bytes) / calls, after.scratch_bytes);
+               (after.metadata_bytes - before.metadata_bytes) / calls, after.scratch_bytes,
+               decision.calls, decision.seconds, decision.left);
 }
 
 int main(int argc, char **argv)
@@ -176,7 +194,7 @@ int main(int argc, char **argv)
     job.calls = argc > 5 ? atoi(argv[5]) : 0;
     bool chooses = argc > 5 && strcmp(argv[1], "auto") == 0;
     bool remembers = algorithm == A2AV_SLOAV2 || a2av_has_leaders((enum a2av_algorithm)algorithm);
-    job.warm_calls = chooses ? WARM_CALLS_OF_CHOICE : remembers ? WARM_CALLS : 0;
+    job.warm_calls = remembers ? WARM_CALLS : 0;
     if (job.calls < 1 || (algorithm < 0 && !job.native && !chooses) || atoi(argv[4]) < 0) {
         fprintf(stderr, "usage: bench ALGORITHM RADIX DISTRIBUTION BYTES CALLS [SEED [LEADERS]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);

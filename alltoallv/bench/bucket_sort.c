@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../mpi/communicator.h"
+#include "../mpi/call.h"
 #include "../oracle/random.h"
 
 /* NAS IS reduces the ranks of five keys that it checks together with the sizes of buckets. */
@@ -95,28 +95,23 @@ static void exchange_counts(struct sort *sort)
 {
     MPI_Datatype type = MPI_INT;
     struct vas_communicator *own = sort->both ? sort->own : NULL;
-    if (!own || !vas_communicator_serves_equal(own, (MPI_Count)sizeof(int))) {
-        PMPI_Alltoall(sort->out_counts, 1, type, sort->in_counts, 1, type, MPI_COMM_WORLD);
-        return;
-    }
+    bool core = own && vas_equal_call_serves(own, (MPI_Count)sizeof(int));
     struct vas_side send = {sort->out_counts, sort->ones, sort->steps, &type, false, false};
     struct vas_side receive = {sort->in_counts, sort->ones, sort->steps, &type, false, false};
-    if (vas_communicator_run(own, own->equal_state, &own->equal_settings, &send, &receive,
-                             MPI_COMM_WORLD))
+    int error = core ? vas_communicator_run(own, own->equal_state, &own->equal_settings, &send,
+                                            &receive, MPI_COMM_WORLD)
+                     : PMPI_Alltoall(sort->out_counts, 1, type, sort->in_counts, 1, type,
+                                     MPI_COMM_WORLD);
+    if (error || (own && vas_equal_call_ended(own)))
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 static void exchange_keys(struct sort *sort)
 {
     MPI_Datatype type = MPI_INT;
-    if (sort->native || !vas_communicator_serves(sort->own)) {
-        PMPI_Alltoallv(sort->sorted, sort->out_counts, sort->out_at, type, sort->in,
-                       sort->in_counts, sort->in_at, type, MPI_COMM_WORLD);
-        return;
-    }
     struct vas_side send = {sort->sorted, sort->out_counts, sort->out_at, &type, false, false};
     struct vas_side receive = {sort->in, sort->in_counts, sort->in_at, &type, false, false};
-    if (vas_communicator_exchange(sort->own, &send, &receive, MPI_COMM_WORLD))
+    if (vas_call(sort->own, &send, &receive, MPI_COMM_WORLD))
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

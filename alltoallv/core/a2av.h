@@ -128,6 +128,9 @@ struct a2av_load {
 struct a2av_load a2av_load_sent(const size_t *send_bytes, int rank, int ranks,
                                 size_t direct_bytes);
 
+/* Returns the load in the steps, of at most a quarter, in which ranks tell each other of it. */
+struct a2av_load a2av_load_in_steps(struct a2av_load);
+
 /* Sets the load of the last call by SLOAV2 or SLOAV2x. Each quantity is the largest of all
  * ranks, in steps of at most a quarter, and the same on all ranks, so that they may choose by
  * it. Returns false if there was no such call. */

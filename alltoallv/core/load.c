@@ -37,13 +37,27 @@ struct a2av_load a2av_load_sent(const size_t *send_bytes, int rank, int ranks,
     return load;
 }
 
-struct a2av_load_code a2av_load_of(const struct a2av_call *call)
+static struct a2av_load_code code_of(struct a2av_load load)
 {
-    struct a2av_load load =
-        a2av_load_sent(call->job->send_bytes, call->rank, call->ranks, call->limit);
     return (struct a2av_load_code){{a2av_load_step((uint64_t)load.blocks),
                                     a2av_load_step((uint64_t)load.bytes),
                                     a2av_load_step((uint64_t)load.direct)}};
+}
+
+static struct a2av_load load_of(struct a2av_load_code code)
+{
+    return (struct a2av_load){a2av_load_value(code.of[0]), a2av_load_value(code.of[1]),
+                              a2av_load_value(code.of[2])};
+}
+
+struct a2av_load a2av_load_in_steps(struct a2av_load load)
+{
+    return load_of(code_of(load));
+}
+
+struct a2av_load_code a2av_load_of(const struct a2av_call *call)
+{
+    return code_of(a2av_load_sent(call->job->send_bytes, call->rank, call->ranks, call->limit));
 }
 
 void a2av_load_raise(struct a2av_load_code *load, const unsigned char other[A2AV_LOAD_BYTES])
@@ -56,8 +70,6 @@ bool a2av_state_load(const struct a2av_state *state, struct a2av_load *load)
 {
     if (!state->loaded)
         return false;
-    *load = (struct a2av_load){a2av_load_value(state->load.of[0]),
-                               a2av_load_value(state->load.of[1]),
-                               a2av_load_value(state->load.of[2])};
+    *load = load_of(state->load);
     return true;
 }

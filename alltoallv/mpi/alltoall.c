@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
+#include "call.h"
 #include "plain_type.h"
 #include "registry.h"
 
@@ -27,24 +28,26 @@ static void free_side(struct vas_side *side)
     free((void *)(uintptr_t)side->displacements);
 }
 
-/* Returns the state of the communicator if the core does the call; NULL if MPI's own function
- * must. */
-static struct vas_communicator *taken(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-                                      MPI_Datatype sendtype, MPI_Count recvcount,
-                                      MPI_Datatype recvtype)
+/* Tells whether the core does the call. */
+static bool takes(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,
+                  MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
 {
-    struct vas_communicator *own = vas_registry_find(comm);
     struct vas_type facts;
-    if (!own)
-        return NULL;
     bool sends = sendbuf == MPI_IN_PLACE || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL);
-    if (own->passes || !sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL ||
-        vas_type_of(recvtype, &facts) ||
-        !vas_communicator_serves_equal(own, recvcount * facts.size)) {
-        own->totals.passed++;
-        return NULL;
-    }
-    return own;
+    return own && !own->passes && sends && recvcount >= 0 && recvtype != MPI_DATATYPE_NULL &&
+           !vas_type_of(recvtype, &facts) && vas_equal_call_serves(own, recvcount * facts.size);
+}
+
+/* Notes that the call has ended; returns its error, or one of the library's own. */
+static int ended(struct vas_communicator *own, bool core, int error, MPI_Comm comm)
+{
+    if (!own)
+        return error;
+    own->totals.passed += !core;
+    int ours = vas_equal_call_ended(own);
+    if (ours && !error)
+        PMPI_Comm_call_errhandler(comm, error = ours);
+    return error;
 }
 
 static int exchange(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,
@@ -68,19 +71,23 @@ static int exchange(struct vas_communicator *own, const void *sendbuf, MPI_Count
 int VAS_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct vas_communicator *own =
-        taken(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
-    return own ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
-               : PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    struct vas_communicator *own = vas_registry_find(comm);
+    bool core = takes(own, sendbuf, sendcount, sendtype, recvcount, recvtype);
+    int error =
+        core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+             : PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return ended(own, core, error, comm);
 }
 
 #if MPI_VERSION >= 4
 int VAS_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct vas_communicator *own =
-        taken(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
-    return own ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
-               : PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    struct vas_communicator *own = vas_registry_find(comm);
+    bool core = takes(own, sendbuf, sendcount, sendtype, recvcount, recvtype);
+    int error =
+        core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+             : PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return ended(own, core, error, comm);
 }
 #endif

@@ -1,32 +1,12 @@
 /* Defines the explicit API's calls of unequal blocks, of vas_a2av.h. */
 #include "../include/vas_a2av.h"
 
+#include "call.h"
 #include "registry.h"
 
-/* Returns the state of the communicator if the core does the call; NULL if MPI's own function
- * must, which also reports what is wrong with the arguments. */
-static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send,
-                                      const struct vas_side *receive)
+static int exchange(const struct vas_side *send, const struct vas_side *receive, MPI_Comm comm)
 {
-    struct vas_communicator *own = vas_registry_find(comm);
-    if (!own)
-        return NULL;
-    bool in_place = send->base == MPI_IN_PLACE;
-    /* The counts of all ranks are looked at last: most calls that are passed on end before. */
-    if (own->passes || !vas_communicator_serves(own) ||
-        vas_side_is_invalid(receive, own->ranks) ||
-        (!in_place && vas_side_is_invalid(send, own->ranks))) {
-        own->totals.passed++;
-        return NULL;
-    }
-    return own;
-}
-
-static int exchange(struct vas_communicator *own, const struct vas_side *send,
-                    const struct vas_side *receive, MPI_Comm comm)
-{
-    return vas_communicator_exchange(own, send->base == MPI_IN_PLACE ? NULL : send, receive,
-                                     comm);
+    return vas_call(vas_registry_find(comm), send, receive, comm);
 }
 
 int VAS_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -35,10 +15,7 @@ int VAS_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
-    struct vas_communicator *own = taken(comm, &send, &receive);
-    return own ? exchange(own, &send, &receive, comm)
-               : PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                rdispls, recvtype, comm);
+    return exchange(&send, &receive, comm);
 }
 
 int VAS_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -47,10 +24,7 @@ int VAS_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, sendtypes, false, true};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, recvtypes, false, true};
-    struct vas_communicator *own = taken(comm, &send, &receive);
-    return own ? exchange(own, &send, &receive, comm)
-               : PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                rdispls, recvtypes, comm);
+    return exchange(&send, &receive, comm);
 }
 
 #if MPI_VERSION >= 4
@@ -60,10 +34,7 @@ int VAS_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, true, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, true, false};
-    struct vas_communicator *own = taken(comm, &send, &receive);
-    return own ? exchange(own, &send, &receive, comm)
-               : PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                  rdispls, recvtype, comm);
+    return exchange(&send, &receive, comm);
 }
 
 int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -72,10 +43,7 @@ int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, sendtypes, true, true};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, recvtypes, true, true};
-    struct vas_communicator *own = taken(comm, &send, &receive);
-    return own ? exchange(own, &send, &receive, comm)
-               : PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                  rdispls, recvtypes, comm);
+    return exchange(&send, &receive, comm);
 }
 #endif
 

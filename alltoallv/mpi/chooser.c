@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_FIRST = 64, PAUSE_MOST = 1024 };
-
 static void lay_out(struct a2av_layout *layout, const int *node_of, int ranks)
 {
     *layout = (struct a2av_layout){.ranks = ranks, .nodes = ranks, .most = 1, .fewest = 1};
@@ -27,7 +25,7 @@ static void lay_out(struct a2av_layout *layout, const int *node_of, int ranks)
 void vas_chooser_open(struct vas_chooser *chooser, const struct a2av_network *network,
                       const int *node_of, int ranks)
 {
-    *chooser = (struct vas_chooser){.network = *network, .pause = PAUSE_FIRST};
+    *chooser = (struct vas_chooser){.network = *network};
     lay_out(&chooser->layout, node_of, ranks);
 }
 
@@ -37,33 +35,21 @@ void vas_chooser_without_memory(struct vas_chooser *chooser)
     chooser->network.local = 2 * chooser->network.overhead + chooser->network.latency;
 }
 
-bool vas_chooser_serves(struct vas_chooser *chooser)
+bool vas_chooser_choose(struct vas_chooser *chooser, const struct a2av_load *load,
+                        struct a2av_settings *settings)
 {
-    if (chooser->left == 0)
-        return true;
-    chooser->left--;
-    return false;
+    /* A prediction takes longer than a message, so there is none for a load that was just
+     * predicted. */
+    if (!chooser->known || memcmp(load, &chooser->load, sizeof *load) != 0)
+        chooser->better = a2av_choose(&chooser->network, &chooser->layout, load, settings);
+    chooser->load = *load;
+    chooser->known = true;
+    return chooser->better;
 }
 
 bool vas_chooser_learn(struct vas_chooser *chooser, const struct a2av_state *state,
                        struct a2av_settings *settings)
 {
     struct a2av_load load;
-    if (!a2av_state_load(state, &load))
-        return true;
-    /* A prediction takes longer than a message, so there is none for a load that was just
-     * predicted. */
-    if (chooser->known && memcmp(&load, &chooser->load, sizeof load) == 0)
-        return true;
-    chooser->load = load;
-    chooser->known = false;
-    if (a2av_choose(&chooser->network, &chooser->layout, &load, settings)) {
-        chooser->pause = PAUSE_FIRST;
-        chooser->known = true;
-        return true;
-    }
-    chooser->left = chooser->pause;
-    if (chooser->pause < PAUSE_MOST)
-        chooser->pause *= 2;
-    return false;
+    return !a2av_state_load(state, &load) || vas_chooser_choose(chooser, &load, settings);
 }

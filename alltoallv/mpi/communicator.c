@@ -152,29 +152,10 @@ int vas_communicator_exchange(struct vas_communicator *own, const struct vas_sid
 {
     int error =
         vas_communicator_run(own, own->state, &own->settings.core, send, receive, comm);
-    if (!error && own->settings.chooses)
-        vas_chooser_learn(&own->chooser, own->state, &own->settings.core);
+    if (!error && own->settings.chooses &&
+        !vas_chooser_learn(&own->chooser, own->state, &own->settings.core))
+        vas_turns_leave(&own->turns);
     return error;
-}
-
-bool vas_communicator_serves(struct vas_communicator *own)
-{
-    return !own->settings.chooses || vas_chooser_serves(&own->chooser);
-}
-
-bool vas_communicator_serves_equal(struct vas_communicator *own, MPI_Count bytes)
-{
-    const struct a2av_settings *settings = &own->settings.core;
-    if (bytes == own->equal_bytes)
-        return own->equal_serves;
-    own->equal_bytes = bytes;
-    own->equal_settings = *settings;
-    /* Large blocks are best sent one by one, which MPI does well. */
-    own->equal_serves = (size_t)bytes <= settings->direct_bytes;
-    if (own->equal_serves && own->settings.chooses)
-        own->equal_serves = a2av_choose_equal(&own->chooser.network, &own->chooser.layout,
-                                              (size_t)bytes, &own->equal_settings);
-    return own->equal_serves;
 }
 
 int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,

@@ -12,6 +12,7 @@
 #include "node_map.h"
 #include "settings.h"
 #include "transport.h"
+#include "turns.h"
 
 struct vas_totals {
     unsigned long long calls, passed, reported; /* reported: calls and passed, at the last line */
@@ -30,7 +31,8 @@ struct vas_communicator {
     int rank, ranks;
     struct vas_transport transport;
     struct vas_node_map nodes; /* for the algorithms with leaders */
-    struct vas_chooser chooser; /* with settings.chooses */
+    struct vas_chooser chooser; /* this and the turns: with settings.chooses */
+    struct vas_turns turns, equal_turns;
     struct vas_blocks blocks;
     struct a2av_state *state;
     /* For MPI_Alltoall: the size of its blocks when the settings were chosen, and whether the
@@ -55,13 +57,6 @@ void vas_communicator_free(struct vas_communicator *);
  * set. Calls the error handler of `comm`. Returns MPI_SUCCESS or an error of MPI. */
 int vas_communicator_exchange(struct vas_communicator *, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm);
-
-/* Tells whether the core does the next call; MPI's own function must do it otherwise. All ranks
- * ask before every call, and get the same answer. */
-bool vas_communicator_serves(struct vas_communicator *);
-
-/* Tells whether the core does an MPI_Alltoall of blocks of so many bytes; sets equal_settings. */
-bool vas_communicator_serves_equal(struct vas_communicator *, MPI_Count bytes);
 
 /* Exchanges the blocks as vas_communicator_exchange does, with the state and settings of a
  * plan, and without a choice. `comm` may be MPI_COMM_NULL: no error handler is called then. */

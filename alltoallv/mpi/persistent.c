@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
+#include "call.h"
 #include "plan.h"
 #include "registry.h"
 
@@ -112,28 +113,6 @@ static void stop(struct persistent *one)
     PMPI_Errhandler_free(&one->handler);
 }
 
-/* Finds what the ranks send at most, and whether all are ready, by a reduction. Returns 0 or an
- * error of MPI. */
-static int agree(struct vas_communicator *own, const struct vas_side *send,
-                 const struct vas_side *receive, bool *all, struct a2av_load *load)
-{
-    int level = MPI_THREAD_SINGLE, rank = own->rank, ranks = own->ranks;
-    const struct vas_side *from = send->base == MPI_IN_PLACE ? NULL : send;
-    PMPI_Query_thread(&level);
-    bool ready = level == MPI_THREAD_MULTIPLE && !vas_side_is_invalid(receive, ranks) &&
-                 (!from || !vas_side_is_invalid(from, ranks)) &&
-                 vas_blocks_measure(&own->blocks, from, receive) == 0;
-    struct a2av_load mine = {0};
-    if (ready)
-        mine = a2av_load_sent(own->blocks.send_bytes, rank, ranks,
-                              own->settings.core.direct_bytes);
-    double values[] = {!ready, mine.blocks, mine.bytes, mine.direct}, most[4] = {1, 0, 0, 0};
-    int error = PMPI_Allreduce(values, most, 4, MPI_DOUBLE, MPI_MAX, own->transport.comm);
-    *all = !error && most[0] == 0;
-    *load = (struct a2av_load){most[1], most[2], most[3]};
-    return error;
-}
-
 /* Chooses the settings of a plan, for all of its calls. Returns false where MPI's own function
  * is better. */
 static bool choose(const struct vas_communicator *own, const struct a2av_load *load,
@@ -199,9 +178,12 @@ static int make(struct vas_communicator *callers, MPI_Comm comm, const struct va
 {
     struct a2av_load load;
     struct vas_settings settings;
-    bool all;
+    bool all, tries = callers->settings.chooses;
+    int level = MPI_THREAD_SINGLE;
+    const struct vas_side *from = send->base == MPI_IN_PLACE ? NULL : send;
     *made = NULL;
-    int error = agree(callers, send, receive, &all, &load);
+    PMPI_Query_thread(&level);
+    int error = vas_look(callers, from, receive, level == MPI_THREAD_MULTIPLE, &all, &load);
     if (error || !all || !choose(callers, &load, &settings))
         return error;
     struct vas_communicator *own = private_to_plan(comm, &settings);
@@ -212,7 +194,7 @@ static int make(struct vas_communicator *callers, MPI_Comm comm, const struct va
         one->own = own;
     bool ready = one && set_up(one, comm);
     struct vas_plan *plan = NULL;
-    error = vas_plan_make(own, send, receive, ready, &plan);
+    error = vas_plan_make(own, send, receive, ready, tries, &plan);
     if (plan) {
         one->plan = plan;
         add(one);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../include/vas_a2av.h"
+#include "call.h"
 #include "plan.h"
 #include "registry.h"
 
@@ -14,8 +15,8 @@ struct vas_plan {
     struct vas_communicator *own; /* NULL where MPI's own function is called */
     struct a2av_state *state;
     struct a2av_settings settings;
-    bool learnt; /* what its calls move is known, and the settings are chosen for it */
-    bool native; /* MPI's own function is the better choice */
+    bool native; /* MPI's own function is the better choice, predicted or measured */
+    struct vas_turns turns; /* tries: it is not known yet who is faster */
     MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
     const void *from;
     void *to;
@@ -76,7 +77,6 @@ static int use(struct vas_plan *plan, struct vas_communicator *own, bool *used)
     plan->state = state;
     plan->own = own;
     plan->settings = own->settings.core;
-    plan->learnt = !own->settings.chooses;
     return 0;
 }
 
@@ -149,7 +149,7 @@ static int describe(const struct vas_side *send, const struct vas_side *receive,
 }
 
 int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
-                  const struct vas_side *receive, bool ready, struct vas_plan **made)
+                  const struct vas_side *receive, bool ready, bool tries, struct vas_plan **made)
 {
     bool used;
     *made = NULL;
@@ -159,7 +159,26 @@ int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
         drop(*made);
         *made = NULL;
     }
+    if (*made && tries)
+        vas_turns_try(&(*made)->turns);
     return error ? error : other;
+}
+
+/* Chooses what does the starts of a plan, by what its ranks send; collective. Returns 0 or an error
+ * of MPI. */
+static int choose(struct vas_plan *plan, const struct vas_side *send,
+                  const struct vas_side *receive)
+{
+    struct vas_chooser once = plan->own->chooser;
+    struct a2av_load load;
+    bool all;
+    int error = vas_look(plan->own, send->base == MPI_IN_PLACE ? NULL : send, receive, true, &all,
+                         &load);
+    once.known = false;
+    plan->native = !all || !vas_chooser_choose(&once, &load, &plan->settings);
+    if (!plan->native)
+        vas_turns_try(&plan->turns);
+    return error;
 }
 
 /* Makes a plan for the explicit API; collective. Returns 0 or an error, of which the
@@ -179,6 +198,8 @@ static int make(const struct vas_side *send, const struct vas_side *receive, MPI
         error = describe(send, receive, ranks, made);
     if (!error && own && !own->passes)
         error = use(*made, own, &used);
+    if (!error && used && own->settings.chooses)
+        error = choose(*made, send, receive);
     if (!error && !used)
         error = duplicate(comm, &(*made)->comm);
     if (!error)
@@ -214,36 +235,21 @@ int VAS_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 }
 #endif
 
-/* Starts a plan by MPI's own function. */
-static int start_native(const struct vas_plan *plan, const struct vas_side *send,
-                        const struct vas_side *receive)
-{
-    MPI_Comm comm = plan->native ? plan->own->transport.comm : plan->comm;
-#if MPI_VERSION >= 4
-    if (plan->wide)
-        return PMPI_Alltoallv_c(send->base, send->counts, send->displacements, *send->types,
-                                plan->to, receive->counts, receive->displacements,
-                                *receive->types, comm);
-#endif
-    return PMPI_Alltoallv(send->base, send->counts, send->displacements, *send->types, plan->to,
-                          receive->counts, receive->displacements, *receive->types, comm);
-}
-
 int VAS_Alltoallv_start(VAS_Plan plan)
 {
     struct vas_side send = side_of(plan, true), receive = side_of(plan, false);
-    if (!plan->own || plan->native)
-        return start_native(plan, &send, &receive);
-    int error = vas_communicator_run(plan->own, plan->state, &plan->settings,
-                                     plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
-                                     MPI_COMM_NULL);
-    if (!error && !plan->learnt) {
-        struct vas_chooser once = plan->own->chooser;
-        once.known = false;
-        plan->native = !vas_chooser_learn(&once, plan->state, &plan->settings);
-        plan->learnt = true;
-    }
-    return error;
+    struct vas_communicator *own = plan->own;
+    if (!own)
+        return vas_native(&send, &receive, plan->comm);
+    bool tries = plan->turns.tries, core = tries ? vas_turns_take(&plan->turns) : !plan->native;
+    int error = core ? vas_communicator_run(own, plan->state, &plan->settings,
+                                            plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
+                                            MPI_COMM_NULL)
+                     : vas_native(&send, &receive, own->transport.comm);
+    int ours = tries ? vas_turns_end(&plan->turns, own->transport.comm) : 0;
+    if (tries && !plan->turns.tries)
+        plan->native = !plan->turns.core;
+    return error ? error : ours;
 }
 
 int VAS_Alltoallv_free(VAS_Plan *freed)

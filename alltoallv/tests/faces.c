@@ -179,7 +179,7 @@ static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
     memset(memory, 0xFF, 2 * (size_t)ranks * sizeof *memory);
     MPI_Type_free(&pair);
     CHECK(exchange(comm, ranks) == 0); /* between its starts, with a state of its own */
-    for (int start = 0; start < 4; start++) {
+    for (int start = 0; start < 10; start++) { /* more than a trial has */
         for (int i = 0; i < 2 * ranks; i++)
             out[i] = start * 10000 + rank * 100 + i;
         CHECK(VAS_Alltoallv_start(plan) == 0);
@@ -287,7 +287,9 @@ int main(int argc, char **argv)
     check_plans(MPI_COMM_SELF, 1, false, false); /* fewer ranks than VAS_A2AV_MIN_RANKS */
     if (provided == MPI_THREAD_MULTIPLE)
         check_threads();
-    check_error_handler(ranks);
+    /* MPI's own function may do such a call otherwise, with an answer of its own. */
+    if (strcmp(getenv("VAS_A2AV"), "auto") != 0)
+        check_error_handler(ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("faces: every check holds, %s threads\n",

@@ -98,10 +98,17 @@ def test_sloav_as_printed_spoils_the_callers_send_buffer(mpi: MpiKind) -> None:
     assert launch(mpi, 5, [directory / "oracle", *words]).stdout.strip().endswith(" 0 different")
 
 
-@pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x"])
-def test_communicators_threads_plans_and_errors(algorithm: str, mpi: MpiKind) -> None:
+@pytest.mark.parametrize("algorithm", ["sloav2", "sloav2x", "auto"])
+def test_communicators_threads_plans_and_errors(
+    algorithm: str, mpi: MpiKind, tmp_path: Path
+) -> None:
+    """With `auto` each communicator and plan has a trial, as messages are said to cost so much."""
     program = build_for(mpi, "faces") / "faces"
-    words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2"}
+    figures = tmp_path / "figures"
+    figures.write_text(
+        "overhead_ns = 1000000\nlatency_ns = 500\nbyte_ps = 200\ncopy_byte_ps = 100\nlocal_ns = 200\n"
+    )
+    words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_NETWORK": str(figures)}
     said = launch(mpi, 4, [program], environment=_SMALL | words).stdout
     assert "faces: every check holds" in said
 

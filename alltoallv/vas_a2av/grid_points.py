@@ -12,7 +12,6 @@ from vas_a2av.simulation import SimulatedCase, simulate
 from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 
-_LOOKS_AFTER = 64  # mpi/chooser.c: so many calls are MPI's own before the library looks again
 _MOST_BYTES = 64 << 20
 
 
@@ -20,8 +19,8 @@ _MOST_BYTES = 64 << 20
 class GridPoint:
     """A call by the library's choice, against MPI's own: `ratio` of their simulated seconds.
 
-    `used`: what the library chose. Where that is MPI's own function, the ratio has the one call of
-    65 by which the library looks again.
+    `used`: what the library decided on. The ratio has the calls by which it decided, and all calls
+    until it decides again.
     """
 
     platform: str
@@ -80,12 +79,13 @@ def point_of(case: SimulatedCase) -> GridPoint:
     Raises CommandFailed when a simulation fails.
     """
     chosen = simulate(case, "auto", 2)
-    if chosen.used == "mpi":
-        own = chosen.seconds
-        look = simulate(case, "sloav2", 2).seconds
-        seconds = (_LOOKS_AFTER * own + look) / (_LOOKS_AFTER + 1)
-    else:
-        own, seconds = simulate(case, "mpi", 2).seconds, chosen.seconds
+    decision = chosen.decision
+    if decision is None:
+        raise AssertionError("a choice has a decision")
+    is_own = chosen.used == "mpi"
+    own = chosen.seconds if is_own else simulate(case, "mpi", 2).seconds
+    seconds = decision.seconds + decision.left * chosen.seconds
+    seconds /= decision.calls + decision.left
     where = (case.platform, case.node_ranks, case.ranks, case.size, case.distribution)
     return GridPoint(*where, chosen.used, chosen.used_radix, own, round(seconds / own, 6))
 

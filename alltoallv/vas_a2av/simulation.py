@@ -67,7 +67,10 @@ PLATFORMS = {
 
 @dataclass(frozen=True)
 class SimulatedCase:
-    """Calls to simulate: `size` is the largest block in bytes."""
+    """Calls to simulate: `size` is the largest block in bytes.
+
+    `believed`: the figures by which the library chooses; None for those of the platform.
+    """
 
     ranks: int
     size: int
@@ -77,6 +80,19 @@ class SimulatedCase:
     node_ranks: int = 1
     leaders: int = 2
     platform: str = "torus"
+    believed: Network | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The calls by which the library decided who does the next ones, and how many those are.
+
+    `seconds`: simulated, of all these calls together.
+    """
+
+    calls: int
+    seconds: float
+    left: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,7 @@ class SimulatedCost:
     """Simulated seconds of a call, and what rank 0 sends in it: messages and bytes.
 
     `used`: what did the calls, which differs from `algorithm` where the library chose; "mpi" for
-    MPI's own function.
+    MPI's own function. `decision` is None where the library had nothing to decide.
     """
 
     algorithm: str
@@ -97,6 +113,7 @@ class SimulatedCost:
     used: str
     used_radix: int
     used_leaders: int
+    decision: Decision | None = None
 
 
 def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
@@ -107,14 +124,15 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
     the platform has nodes, CommandFailed when the simulation fails.
     """
     words = [algorithm, radix, case.distribution, case.size, case.calls, case.seed, case.leaders]
-    where = (case.ranks, case.node_ranks, case.platform)
+    where = (case.ranks, case.node_ranks, case.platform, case.believed)
     program = "many_ranks" if needs_shared_memory(case, algorithm) else "bench"
     found = run_simulated(program, list(map(str, words)), *where)
     counted = ("messages", "payload_bytes", "metadata_bytes", "scratch_bytes")
     names = (*counted, "used", "used_radix", "used_leaders")
-    return SimulatedCost(
-        algorithm, radix, found["seconds"], **{name: found[name] for name in names}
-    )
+    decided = found.get("decision", {"calls": 0})
+    decision = Decision(**decided) if decided["calls"] else None
+    values = {name: found[name] for name in names}
+    return SimulatedCost(algorithm, radix, found["seconds"], **values, decision=decision)
 
 
 def needs_shared_memory(case: SimulatedCase, algorithm: str) -> bool:
@@ -127,9 +145,16 @@ def needs_shared_memory(case: SimulatedCase, algorithm: str) -> bool:
 
 
 def run_simulated(
-    name: str, words: list[str], ranks: int, node_ranks: int, platform_name: str
+    name: str,
+    words: list[str],
+    ranks: int,
+    node_ranks: int,
+    platform_name: str,
+    believed: Network | None = None,
 ) -> dict[str, Any]:
     """Builds a program, runs it on a platform and returns the JSON object that it prints.
+
+    `believed`: the figures by which the library chooses; None for those of the platform.
 
     Raises VasError on more ranks than the platform has nodes for, CommandFailed when it fails.
     """
@@ -143,7 +168,7 @@ def run_simulated(
     with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
         hosts, figures = Path(directory) / "hosts", Path(directory) / "network.conf"
         hosts.write_text("".join(f"node-{rank // node_ranks}\n" for rank in range(ranks)))
-        figures.write_text(figures_of(platform.network))
+        figures.write_text(figures_of(believed or platform.network))
         launcher: list[str | Path] = [
             SIMULATED.launcher,
             "-np",
