@@ -23,7 +23,8 @@ void vas_chooser_without_memory(struct vas_chooser *);
  * function is predicted to be the better choice. */
 bool vas_chooser_choose(struct vas_chooser *, const struct a2av_load *, struct a2av_settings *);
 
-/* The same for the calls after one by the core, by what that moved; true if it tells nothing. */
+/* Chooses settings for the calls after one by the core, which told what it moved. Returns false if
+ * MPI's own function is the better choice; true too where the core's call told nothing. */
 bool vas_chooser_learn(struct vas_chooser *, const struct a2av_state *, struct a2av_settings *);
 
 #endif

@@ -2,8 +2,8 @@
 
 enum { LEAST_FIRST = 64, LEAST_MOST = 1024, LEFT_MOST = 1 << 20 };
 
-/* What the calls of the slower side took too long in a trial is at most this part of the time of
- * the calls after it. */
+/* A trial loses time by the calls of its slower side: at most this part of the time of the calls
+ * until the next one. */
 static const double LOSS = 0.05;
 
 /* The core's calls of a trial. Of calls that alternate between two loads, or among four, each side

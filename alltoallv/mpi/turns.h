@@ -1,6 +1,6 @@
-/* Whose turn a call is: the core's or MPI's own function's. A prediction may be wrong, so both are
- * timed in a trial: eight calls, four of each, in an order that gives both the same share of calls
- * that alternate. The faster one does the calls after it, until the next trial. */
+/* Decides who does a call, the core or MPI's own function. A prediction may be wrong, so a trial
+ * times both: eight calls, four of each, in an order that gives both the same share of calls that
+ * alternate. The faster one does the calls after it, until the next trial. */
 #ifndef VAS_A2AV_MPI_TURNS_H
 #define VAS_A2AV_MPI_TURNS_H
 

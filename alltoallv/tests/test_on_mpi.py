@@ -13,7 +13,8 @@ import pytest
 
 from vas_a2av.building import MPICH, OPEN_MPI, SOURCES, MpiKind, build_for, is_installed
 from vas_a2av.launching import launch
-from vas_a2av.network_file import parse_network
+from vas_a2av.model import Network
+from vas_a2av.network_file import figures_of, parse_network
 from vas_a2av.tune_command import measure
 from vas_a2av.verify_command import verify_on
 from vas_a2av.wheels import NAMES, mpi_of_wheel
@@ -105,9 +106,7 @@ def test_communicators_threads_plans_and_errors(
     """With `auto` each communicator and plan has a trial, as messages are said to cost so much."""
     program = build_for(mpi, "faces") / "faces"
     figures = tmp_path / "figures"
-    figures.write_text(
-        "overhead_ns = 1000000\nlatency_ns = 500\nbyte_ps = 200\ncopy_byte_ps = 100\nlocal_ns = 200\n"
-    )
+    figures.write_text(figures_of(Network(overhead_seconds=1e-3)))
     words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_NETWORK": str(figures)}
     said = launch(mpi, 4, [program], environment=_SMALL | words).stdout
     assert "faces: every check holds" in said
@@ -135,9 +134,8 @@ def test_persistent_requests_that_mpi_serves_better_are_its_own(
 ) -> None:
     """On a machine whose messages cost nothing but bytes there is nothing to gain."""
     figures = tmp_path / "figures"
-    figures.write_text(
-        "overhead_ns = 0\nlatency_ns = 1000\nbyte_ps = 1\ncopy_byte_ps = 100\nlocal_ns = 400\n"
-    )
+    free_messages = Network(overhead_seconds=0, latency_seconds=1e-6, bytes_per_second=1e12)
+    figures.write_text(figures_of(free_messages))
     environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
     program = build_for(mpi, "persistent") / "persistent"
     _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment).stdout)

@@ -1,4 +1,4 @@
-"""The library compares what it predicted with what calls take: on a simulated machine, with lies."""
+"""The library compares what it predicted with what calls take: simulated, with wrong figures."""
 
 from __future__ import annotations
 
