@@ -24,7 +24,8 @@ from vas_core.reading import read_limited
 RESULTS = SOURCES / "results" / "bench-torus.jsonl"
 GRID = SOURCES / "results" / "grid-torus.jsonl"
 SIZES = (8, 64, 256, 1024)
-RADICES = (2, 4, 8, 16, 32, 64)
+LARGE_SIZES = (2048, 4096, 16384, 65536)
+RADICES = (2, 4, 8, 16, 32, 64, 128)
 MANY = 16384
 _MOST_BYTES = 16 << 20
 
@@ -50,8 +51,11 @@ def commands() -> Iterator[str]:
         yield _command(512, size, name)
     for radix, size, name in product(RADICES[4:], SIZES, ("tuna", "sloav2")):
         yield _command(128, size, name, radix)
-    for size, name in product((8, 64), ("two-phase", "sloav2")):
-        yield _command(1024, size, name)
+    for ranks, size, name in product((1024, 2048, 4096), (8, 64), ("two-phase", "sloav2")):
+        yield _command(ranks, size, name)
+    for size in LARGE_SIZES:
+        yield from (_command(128, size, "sloav2", radix) for radix in RADICES[:2])
+        yield from (_command(128, size, "tuna", radix) for radix in RADICES[:1:-1])
     for name, radix in (("sloav2", 8), ("sloav2", 2), ("sloav", 2), ("two-phase", 2)):
         yield _command(MANY, 8, name, radix)
 
