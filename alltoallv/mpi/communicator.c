@@ -6,34 +6,42 @@
 
 #include "network.h"
 
+enum { MOST_FACTS = 12 };
+
+/* Compares facts of each rank, of which the first is whether it is ready; collective. `ready` says
+ * whether all ranks are, `same` whether all facts are equal. Returns 0 or an error of MPI. */
+static int compare(const int64_t *mine, int count, MPI_Comm comm, bool *ready, bool *same)
+{
+    int64_t both[2 * MOST_FACTS], most[2 * MOST_FACTS];
+    for (int i = 0; i < count; i++) {
+        both[i] = mine[i];
+        both[count + i] = -mine[i];
+    }
+    int error = PMPI_Allreduce(both, most, 2 * count, MPI_INT64_T, MPI_MAX, comm);
+    *same = !error;
+    *ready = !error && most[count] < 0;
+    for (int i = 0; i < count && *same; i++)
+        *same = most[i] == -most[count + i];
+    return error;
+}
+
 /* Ranks can be started with different environments, or be out of memory: whether all are ready
  * for the same is asked once, by a reduction on the caller's communicator. */
-static int agree(struct vas_communicator *own, MPI_Comm comm, bool ready, bool *same)
+static int agree(const struct vas_settings *s, MPI_Comm comm, bool ready, bool *all, bool *same)
 {
-    const struct vas_settings *s = &own->settings;
-    int64_t mine[] = {s->off,
-                      s->min_ranks,
-                      s->chooses,
-                      s->node_ranks,
-                      (int64_t)s->core.algorithm,
-                      s->core.radix,
-                      s->core.leaders,
-                      s->core.batch,
-                      (int64_t)s->core.direct_bytes,
-                      (int64_t)s->core.eager_bytes,
-                      (int64_t)s->core.piece_bytes,
-                      ready};
-    enum { VALUES = sizeof mine / sizeof *mine };
-    int64_t both[2 * VALUES], most[2 * VALUES];
-    for (int i = 0; i < VALUES; i++) {
-        both[i] = mine[i];
-        both[VALUES + i] = -mine[i];
-    }
-    int error = PMPI_Allreduce(both, most, 2 * VALUES, MPI_INT64_T, MPI_MAX, comm);
-    *same = !error;
-    for (int i = 0; i < VALUES && *same; i++)
-        *same = most[i] == -most[VALUES + i];
-    return error;
+    int64_t mine[MOST_FACTS] = {ready,
+                                s->off,
+                                s->min_ranks,
+                                s->chooses,
+                                s->node_ranks,
+                                (int64_t)s->core.algorithm,
+                                s->core.radix,
+                                s->core.leaders,
+                                s->core.batch,
+                                (int64_t)s->core.direct_bytes,
+                                (int64_t)s->core.eager_bytes,
+                                (int64_t)s->core.piece_bytes};
+    return compare(mine, MOST_FACTS, comm, all, same);
 }
 
 static int open_chooser(struct vas_communicator *own)
@@ -56,61 +64,104 @@ static void share_memory(struct vas_communicator *own)
     own->transport.base.window = own->nodes.parts ? &own->nodes.window : NULL;
 }
 
-static int open_own(struct vas_communicator *own, MPI_Comm comm)
+static bool needs_nodes(const struct vas_settings *settings)
 {
-    MPI_Group group;
+    return settings->chooses || a2av_has_leaders(settings->core.algorithm);
+}
+
+/* Makes the communicator behind the caller's, and tells whether all ranks have it; collective. */
+static bool open_transport(struct vas_communicator *own, MPI_Comm comm, MPI_Group group)
+{
     MPI_Comm mine = MPI_COMM_NULL;
-    int error = PMPI_Comm_group(comm, &group);
-    if (error)
-        return error;
+    bool all, same;
     /* Not MPI_Comm_dup: it would call the copy functions of the caller's attributes. */
-    error = PMPI_Comm_create(comm, group, &mine);
-    PMPI_Group_free(&group);
+    int error = PMPI_Comm_create(comm, group, &mine);
     if (!error)
         error = PMPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
     if (!error)
         error = vas_transport_open(&own->transport, mine);
-    if (!error && (own->settings.chooses || a2av_has_leaders(own->settings.core.algorithm))) {
-        vas_node_map_open(&own->nodes, mine, own->settings.node_ranks);
-        own->transport.base.node_of = own->nodes.node_of;
-    }
-    if (!error && own->settings.chooses)
-        error = open_chooser(own);
-    return error;
+    return !compare(&(int64_t){!error}, 1, comm, &all, &same) && all;
 }
 
-struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *settings)
+/* Finds the nodes and what the model needs, and tells whether all ranks found the same; collective.
+ * A rank without memory has another layout than the others. */
+static bool open_nodes(struct vas_communicator *own, MPI_Comm comm)
+{
+    const struct a2av_layout *layout = &own->chooser.layout;
+    bool all, same;
+    int error = vas_node_map_open(&own->nodes, own->transport.comm, own->settings.node_ranks);
+    own->transport.base.node_of = own->nodes.node_of;
+    if (!error && own->settings.chooses)
+        error = open_chooser(own);
+    int64_t mine[] = {!error, layout->nodes, layout->most, layout->fewest};
+    return !compare(mine, sizeof mine / sizeof *mine, comm, &all, &same) && all && same;
+}
+
+/* Takes all memory that the state of a communicator needs. Returns NULL where there is none. */
+static struct vas_communicator *take_memory(MPI_Comm comm, const struct vas_settings *settings)
 {
     struct vas_communicator *own = calloc(1, sizeof *own);
-    bool same;
     if (!own)
         return NULL;
     own->settings = *settings;
     own->transport.comm = MPI_COMM_NULL;
-    own->nodes = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
+    own->nodes = vas_node_map_closed();
     PMPI_Comm_rank(comm, &own->rank);
     PMPI_Comm_size(comm, &own->ranks);
     own->state = a2av_state_new();
     own->equal_state = a2av_state_new();
     own->equal_bytes = -1;
-    bool ready = own->state && own->equal_state && vas_blocks_open(&own->blocks, own->ranks) == 0;
-    if (agree(own, comm, ready, &same))
-        own->passes = "its ranks could not agree";
-    else if (!same)
-        own->passes = "its ranks have different settings, or one has no memory";
-    else if (settings->off)
+    if (own->state && own->equal_state && vas_blocks_open(&own->blocks, own->ranks) == 0 &&
+        (!needs_nodes(settings) || vas_node_map_reserve(&own->nodes, own->ranks) == 0))
+        return own;
+    vas_communicator_free(own);
+    return NULL;
+}
+
+/* Sets why the calls go to MPI's own, or makes what the calls need. Every step is one of all ranks,
+ * and has the same end on all. */
+static void open_own(struct vas_communicator *own, MPI_Comm comm, MPI_Group group, bool same)
+{
+    if (!same)
+        own->passes = "its ranks have different settings";
+    else if (own->settings.off)
         own->passes = "VAS_A2AV=off, or a setting that cannot be used";
-    else if (own->ranks < settings->min_ranks)
+    else if (own->ranks < own->settings.min_ranks)
         own->passes = "fewer ranks than VAS_A2AV_MIN_RANKS";
-    else if (open_own(own, comm))
+    else if (!open_transport(own, comm, group))
         own->passes = "MPI gave no communicator";
+    else if (needs_nodes(&own->settings) && !open_nodes(own, comm))
+        own->passes = "its ranks found different nodes, or one has no memory";
+}
+
+struct vas_communicator *vas_communicator_new_if(MPI_Comm comm,
+                                                 const struct vas_settings *settings, bool ready)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    struct vas_communicator *own = ready ? take_memory(comm, settings) : NULL;
+    bool all, same;
+    ready = own && PMPI_Comm_group(comm, &group) == MPI_SUCCESS;
+    if (!agree(settings, comm, ready, &all, &same) && all) {
+        open_own(own, comm, group, same);
+    } else if (own) {
+        vas_communicator_free(own);
+        own = NULL;
+    }
+    if (ready)
+        PMPI_Group_free(&group);
     return own;
+}
+
+struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *settings)
+{
+    return vas_communicator_new_if(comm, settings, true);
 }
 
 void vas_communicator_free(struct vas_communicator *own)
 {
-    if (!own->broken)
-        vas_node_map_close(&own->nodes, own->ended);
+    /* Also after an error: the window is freed by all ranks of a node at once, and some of them may
+     * have met none. */
+    vas_node_map_close(&own->nodes, own->ended);
     if (own->transport.comm != MPI_COMM_NULL && !own->ended)
         PMPI_Comm_free(&own->transport.comm);
     if (!own->broken) {

@@ -21,7 +21,6 @@ struct vas_totals {
 };
 
 struct vas_communicator {
-    struct vas_communicator *next, **link; /* of registry.c's list */
     struct vas_settings settings;
     const char *passes; /* why calls go to MPI's own; NULL where they do not */
     bool broken;        /* an error came up: messages may be on their way */
@@ -44,13 +43,15 @@ struct vas_communicator {
     struct vas_totals totals;
 };
 
-/* Makes the library's state for `comm`, an intracommunicator, and is collective over it: all
- * ranks get the same algorithm, or all pass. Returns NULL where there is no memory even for
- * that. */
+/* Make the library's state for `comm`, an intracommunicator, and are collective over it: all
+ * ranks get the same algorithm, or all pass. Both return NULL on all ranks where one has no
+ * memory, or is not `ready`. */
 struct vas_communicator *vas_communicator_new(MPI_Comm comm, const struct vas_settings *);
+struct vas_communicator *vas_communicator_new_if(MPI_Comm comm, const struct vas_settings *,
+                                                 bool ready);
 
-/* Frees the state and its communicator; collective. After an error the memory of messages
- * stays. */
+/* Frees the state and its communicator; collective, also where only some ranks met an error. After
+ * an error the memory of messages stays. */
 void vas_communicator_free(struct vas_communicator *);
 
 /* Exchanges the blocks; `send` is NULL for MPI_IN_PLACE. Must not be called where `passes` is

@@ -1,21 +1,27 @@
 #include "node_map.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE /* of Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 enum { ALIGNMENT = 64, PATIENCE = 10000, PATIENCE_IN_A_CROWD = 4 };
 
 /* Decides how ranks wait for one another. A core of its own is better spent polling; where ranks
  * share cores, one that polls takes the time of the one it waits for. */
-static void find_patience(struct vas_node_map *map, int ranks)
+static void find_patience(struct vas_node_map *map)
 {
 #ifdef VAS_A2AV_SIMULATED
-    (void)ranks;
     map->patience = -1;
 #else
-    map->crowded = ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    map->crowded = map->machine_ranks > sysconf(_SC_NPROCESSORS_ONLN);
     map->patience = map->crowded ? PATIENCE_IN_A_CROWD : PATIENCE;
 #endif
 }
@@ -24,13 +30,13 @@ static void find_patience(struct vas_node_map *map, int ranks)
 static int split(struct vas_node_map *map, MPI_Comm comm, int rank, int node_ranks)
 {
     MPI_Comm machine;
-    int place, ranks;
+    int place;
     int error =
         PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
     if (!error)
-        error = PMPI_Comm_size(machine, &ranks);
+        error = PMPI_Comm_size(machine, &map->machine_ranks);
     if (!error)
-        find_patience(map, ranks);
+        find_patience(map);
     if (error || node_ranks == 0) {
         map->node = error ? MPI_COMM_NULL : machine;
         return error;
@@ -130,65 +136,96 @@ static void free_memory(struct vas_node_map *map)
     }
 }
 
-/* Makes the window; the ranks of a node agree whether all of them can use it. Returns 0 or an
- * error of MPI. */
+/* Tells whether /dev/shm, where MPIs put windows, has room for the parts of all ranks of this
+ * machine, and as much again for others: a window gets its pages when somebody writes to them, and
+ * where none is left SIGBUS ends the writer. Open MPI 4.1 looks too, and hangs where there is no
+ * room. */
+static bool has_room(const struct vas_node_map *map, int members)
+{
+    size_t bytes = 2 * (size_t)map->machine_ranks * (a2av_window_bytes(members) + ALIGNMENT);
+    struct statvfs memory;
+    return statvfs("/dev/shm", &memory) != 0 || memory.f_blocks == 0 ||
+           (uint64_t)memory.f_bavail * memory.f_frsize >= bytes;
+}
+
+/* Asks the kernel for all pages of a part: unlike a write, this fails where none is left. Linux
+ * before 5.14 does not know the question; has_room alone decides there. */
+static bool has_pages(unsigned char *part, size_t bytes)
+{
+    uintptr_t into = (uintptr_t)part % (uintptr_t)sysconf(_SC_PAGESIZE);
+    return madvise(part - into, bytes + into, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+}
+
+/* Makes the window, and clears this rank's part. Returns whether the rank can use it. */
+static bool make_window(struct vas_node_map *map, int members, int place)
+{
+    size_t bytes = a2av_window_bytes(members);
+    void *ignored;
+    if (PMPI_Win_allocate_shared((MPI_Aint)bytes + ALIGNMENT, 1, MPI_INFO_NULL, map->node,
+                                 &ignored, &map->memory)) {
+        map->memory = MPI_WIN_NULL;
+        return false;
+    }
+    PMPI_Win_set_errhandler(map->memory, MPI_ERRORS_RETURN);
+    if (PMPI_Win_lock_all(MPI_MODE_NOCHECK, map->memory) || !find_parts(map, members) ||
+        !has_pages(map->parts[place], bytes))
+        return false;
+    memset(map->parts[place], 0, bytes);
+    return true;
+}
+
+/* Makes the memory; the ranks of a node agree before whether all of them have room for it, and
+ * afterwards whether all of them can use it. Returns 0 or an error, with which something of it may
+ * be there. */
 static int share_memory(struct vas_node_map *map)
 {
     int members, place, usable, all = 0;
-    void *ignored;
     int error = PMPI_Comm_size(map->node, &members);
     if (!error)
         error = PMPI_Comm_rank(map->node, &place);
     if (error || members == 1)
         return error;
-    map->parts = calloc((size_t)members, sizeof *map->parts);
-    usable = map->parts != NULL;
-    MPI_Aint bytes = (MPI_Aint)a2av_window_bytes(members) + ALIGNMENT;
     PMPI_Comm_set_errhandler(map->node, MPI_ERRORS_RETURN);
-    error = PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, map->node, &ignored, &map->memory);
-    if (!error)
-        error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, map->memory);
-    if (error)
-        map->memory = MPI_WIN_NULL;
-    usable = usable && !error && find_parts(map, members);
-    if (usable)
-        memset(map->parts[place], 0, (size_t)a2av_window_bytes(members));
-    /* The reduction also keeps each rank from reading before all have cleared their parts. */
+    map->parts = calloc((size_t)members, sizeof *map->parts);
+    usable = map->parts && has_room(map, members);
     error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
-    if (error || !all) {
-        free_memory(map);
-        free(map->parts);
-        map->parts = NULL;
+    if (!error && all) {
+        usable = make_window(map, members, place);
+        /* The reduction also keeps each rank from reading before all have cleared their parts. */
+        error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
     }
-    return error;
+    return error || all ? error : MPI_ERR_NO_MEM;
 }
 #endif
 
-void vas_node_map_open(struct vas_node_map *map, MPI_Comm comm, int node_ranks)
+struct vas_node_map vas_node_map_closed(void)
 {
-    int rank = 0, ranks = 0, good, all = 0;
-    *map = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &ranks);
+    return (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
+}
+
+int vas_node_map_reserve(struct vas_node_map *map, int ranks)
+{
     map->node_of = calloc((size_t)ranks, sizeof *map->node_of);
-    good = map->node_of != NULL;
-    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
-        split(map, comm, rank, node_ranks)) {
-        vas_node_map_close(map, false);
-        return;
-    }
-    if (find_nodes(map, comm, rank, ranks))
-        vas_node_map_close(map, false);
+    return map->node_of ? 0 : A2AV_NO_MEMORY;
+}
+
+int vas_node_map_open(struct vas_node_map *map, MPI_Comm comm, int node_ranks)
+{
+    int rank, ranks, error = PMPI_Comm_rank(comm, &rank);
+    if (!error)
+        error = PMPI_Comm_size(comm, &ranks);
+    if (!error)
+        error = split(map, comm, rank, node_ranks);
+    return error ? error : find_nodes(map, comm, rank, ranks);
 }
 
 bool vas_node_map_share(struct vas_node_map *map, MPI_Comm comm)
 {
-    int ranks = 0, members = 0, good, all = 0;
+    int ranks = 0, good, all = 0;
     PMPI_Comm_size(comm, &ranks);
     if (map->shared || !map->node_of || !has_leaders(map->node_of, ranks))
         return true;
-    PMPI_Comm_size(map->node, &members);
-    good = !share_memory(map) && (map->parts || members == 1);
+    good = !share_memory(map);
     if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
         free_memory(map);
         free(map->parts);
@@ -208,5 +245,5 @@ void vas_node_map_close(struct vas_node_map *map, bool ended)
     }
     free(map->node_of);
     free(map->parts);
-    *map = (struct vas_node_map){.node = MPI_COMM_NULL, .memory = MPI_WIN_NULL};
+    *map = vas_node_map_closed();
 }

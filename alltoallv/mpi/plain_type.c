@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdint.h>
 
+enum { TAG_ELEMENT = 1 << 10, PIECE = 1 << 30 };
+
 static int is_plain(MPI_Datatype type, bool *plain);
 
 struct envelope {
@@ -83,7 +85,40 @@ int vas_type_of(MPI_Datatype type, struct vas_type *facts)
     return error ? error : is_plain(type, &facts->plain);
 }
 
-/* Returns how many elements one call of MPI_Pack takes, as its sizes are ints. */
+/* Makes a type of so many packed bytes. Returns 0 or an error of MPI. */
+static int packed_type(MPI_Count bytes, MPI_Datatype *made)
+{
+    MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_PACKED};
+    int pieces = (int)(bytes / PIECE), counts[2] = {pieces, (int)(bytes % PIECE)};
+    MPI_Aint at[2] = {0, (MPI_Aint)pieces * PIECE};
+    int error = PMPI_Type_contiguous(PIECE, MPI_PACKED, &types[0]);
+    if (error)
+        return error;
+    error = PMPI_Type_create_struct(2, counts, at, types, made);
+    PMPI_Type_free(&types[0]);
+    if (!error && (error = PMPI_Type_commit(made)))
+        PMPI_Type_free(made);
+    return error;
+}
+
+/* Packs or unpacks an element that is too large for MPI_Pack, by a message of this rank to itself:
+ * packed bytes match any type. Returns 0 or an error of MPI. */
+static int copy_element(const struct vas_type *facts, MPI_Datatype type, const unsigned char *from,
+                        unsigned char *to, bool packs, MPI_Comm comm)
+{
+    MPI_Datatype packed;
+    int rank, error = PMPI_Comm_rank(comm, &rank);
+    if (!error)
+        error = packed_type(facts->size, &packed);
+    if (error)
+        return error;
+    error = PMPI_Sendrecv(from, 1, packs ? type : packed, rank, TAG_ELEMENT, to, 1,
+                          packs ? packed : type, rank, TAG_ELEMENT, comm, MPI_STATUS_IGNORE);
+    PMPI_Type_free(&packed);
+    return error;
+}
+
+/* Returns how many elements one call of MPI_Pack takes, as its sizes are ints: none of 2 GiB. */
 static int portion(const struct vas_type *facts, MPI_Count left)
 {
     MPI_Count most = facts->size > 0 ? INT_MAX / facts->size : INT_MAX;
@@ -99,15 +134,17 @@ int vas_type_pack(const struct vas_type *facts, MPI_Datatype type, const unsigne
                   MPI_Count count, unsigned char *to, MPI_Comm comm)
 {
     while (count > 0) {
-        int now = portion(facts, count), position = 0;
+        int now = portion(facts, count), position = 0, error;
         int bytes = now * (int)facts->size;
         if (now == 0)
-            return MPI_ERR_COUNT;
-        int error = PMPI_Pack(from, now, type, to, bytes, &position, comm);
-        if (error || position != bytes)
-            return error ? error : MPI_ERR_TYPE;
+            error = copy_element(facts, type, from, to, true, comm);
+        else if (!(error = PMPI_Pack(from, now, type, to, bytes, &position, comm)))
+            error = position == bytes ? 0 : MPI_ERR_TYPE;
+        if (error)
+            return error;
+        now = now == 0 ? 1 : now;
         from = ahead(from, now * facts->extent);
-        to += bytes;
+        to += now * facts->size;
         count -= now;
     }
     return 0;
@@ -117,15 +154,17 @@ int vas_type_unpack(const struct vas_type *facts, MPI_Datatype type, const unsig
                     unsigned char *to, MPI_Count count, MPI_Comm comm)
 {
     while (count > 0) {
-        int now = portion(facts, count), position = 0;
+        int now = portion(facts, count), position = 0, error;
         int bytes = now * (int)facts->size;
         if (now == 0)
-            return MPI_ERR_COUNT;
-        int error = PMPI_Unpack(from, bytes, &position, to, now, type, comm);
+            error = copy_element(facts, type, from, to, false, comm);
+        else
+            error = PMPI_Unpack(from, bytes, &position, to, now, type, comm);
         if (error)
             return error;
+        now = now == 0 ? 1 : now;
         to = (unsigned char *)(uintptr_t)ahead(to, now * facts->extent);
-        from += bytes;
+        from += now * facts->size;
         count -= now;
     }
     return 0;

@@ -15,7 +15,8 @@ struct vas_type {
 /* Finds the facts of a datatype. Returns 0 or an error of MPI. */
 int vas_type_of(MPI_Datatype, struct vas_type *);
 
-/* Pack or unpack `count` elements of a datatype. Both return 0 or an error of MPI. */
+/* Pack or unpack `count` elements of a datatype, of any size. The communicator is the library's
+ * own. Both return 0 or an error of MPI. */
 int vas_type_pack(const struct vas_type *, MPI_Datatype, const unsigned char *from,
                   MPI_Count count, unsigned char *to, MPI_Comm);
 int vas_type_unpack(const struct vas_type *, MPI_Datatype, const unsigned char *from,

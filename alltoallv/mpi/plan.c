@@ -44,40 +44,27 @@ static void *array(const struct vas_plan *plan, bool sends, bool displacements)
     return plan->arrays + (before + displacements) * room;
 }
 
-/* Makes a communicator for MPI's own function, which outlives the caller's. Returns 0 or an
+/* Tells whether all ranks have a plan; collective, also over an intercommunicator. Returns 0 or an
  * error of MPI. */
-static int duplicate(MPI_Comm comm, MPI_Comm *mine)
+static int agree(MPI_Comm comm, bool ready, bool *all)
 {
-    MPI_Group group;
-    int inter, error = PMPI_Comm_test_inter(comm, &inter);
-    if (error || inter)
-        return error ? error : PMPI_Comm_dup(comm, mine);
-    error = PMPI_Comm_group(comm, &group);
-    if (error)
-        return error;
-    error = PMPI_Comm_create(comm, group, mine);
-    PMPI_Group_free(&group);
+    int inter, mine = ready, least = 0, error = PMPI_Comm_test_inter(comm, &inter);
+    /* There a reduction gives what the other group knows: the second one, of its own group too. */
+    for (int left = inter ? 2 : 1; left > 0 && !error; left--) {
+        error = PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm);
+        mine = mine && least;
+    }
+    *all = !error && mine;
     return error;
 }
 
-/* Gives a plan a state of the core, if all ranks have memory for it: `used` says whether they
- * have. Returns 0 or an error of MPI. */
-static int use(struct vas_plan *plan, struct vas_communicator *own, bool *used)
+/* Lets the core do the starts of a plan. */
+static void use(struct vas_plan *plan, struct vas_communicator *own)
 {
-    struct a2av_state *state = plan ? a2av_state_new() : NULL;
-    int ready = state != NULL, all = 0;
-    int error = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, own->transport.comm);
-    *used = !error && all;
-    if (!*used) {
-        a2av_state_free(state);
-        return error;
-    }
-    a2av_state_plan(state);
+    a2av_state_plan(plan->state);
     vas_registry_hold(own);
-    plan->state = state;
     plan->own = own;
     plan->settings = own->settings.core;
-    return 0;
 }
 
 static int count_ranks(MPI_Comm comm, int *ranks)
@@ -123,6 +110,7 @@ static struct vas_side side_of(const struct vas_plan *plan, bool sends)
 
 static void drop(struct vas_plan *plan)
 {
+    a2av_state_free(plan->state);
     for (int i = 0; i < 2; i++)
         if (plan->types[i] != MPI_DATATYPE_NULL)
             PMPI_Type_free(&plan->types[i]);
@@ -140,7 +128,8 @@ static int describe(const struct vas_side *send, const struct vas_side *receive,
     *plan = (struct vas_plan){.comm = MPI_COMM_NULL, .ranks = ranks, .from = send->base,
                               .to = (void *)(uintptr_t)receive->base,
                               .types = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}};
-    int error = keep(plan, send, receive);
+    plan->state = a2av_state_new();
+    int error = plan->state ? keep(plan, send, receive) : MPI_ERR_NO_MEM;
     if (error)
         drop(plan);
     else
@@ -151,17 +140,19 @@ static int describe(const struct vas_side *send, const struct vas_side *receive,
 int vas_plan_make(struct vas_communicator *own, const struct vas_side *send,
                   const struct vas_side *receive, bool ready, bool tries, struct vas_plan **made)
 {
-    bool used;
+    bool all;
     *made = NULL;
-    int error = ready ? describe(send, receive, own->ranks, made) : 0;
-    int other = use(*made, own, &used);
-    if (*made && !used) {
+    ready = ready && describe(send, receive, own->ranks, made) == 0;
+    int error = agree(own->transport.comm, ready, &all);
+    if (all) {
+        use(*made, own);
+    } else if (ready) {
         drop(*made);
         *made = NULL;
     }
     if (*made && tries)
         vas_turns_try(&(*made)->turns);
-    return error ? error : other;
+    return error;
 }
 
 /* Chooses what does the starts of a plan, by what its ranks send; collective. Returns 0 or an error
@@ -187,21 +178,24 @@ static int make(const struct vas_side *send, const struct vas_side *receive, MPI
                 VAS_Plan *made)
 {
     struct vas_communicator *own = vas_registry_find(comm);
-    bool used = false, in_place = send->base == MPI_IN_PLACE;
+    bool all, in_place = send->base == MPI_IN_PLACE;
     int ranks;
     *made = NULL;
-    int error = count_ranks(comm, &ranks);
-    if (!error && (vas_side_is_invalid(receive, ranks) ||
+    int wrong = count_ranks(comm, &ranks);
+    if (!wrong && (vas_side_is_invalid(receive, ranks) ||
                    (!in_place && vas_side_is_invalid(send, ranks))))
-        error = MPI_ERR_ARG;
-    if (!error)
-        error = describe(send, receive, ranks, made);
+        wrong = MPI_ERR_ARG;
+    if (!wrong)
+        wrong = describe(send, receive, ranks, made);
+    int error = agree(comm, !wrong, &all);
+    if (!error && !all)
+        error = wrong ? wrong : MPI_ERR_OTHER;
     if (!error && own && !own->passes)
-        error = use(*made, own, &used);
-    if (!error && used && own->settings.chooses)
+        use(*made, own);
+    else if (!error) /* for MPI's own function: a communicator that outlives the caller's */
+        error = PMPI_Comm_split(comm, 0, 0, &(*made)->comm);
+    if (!error && (*made)->own && own->settings.chooses)
         error = choose(*made, send, receive);
-    if (!error && !used)
-        error = duplicate(comm, &(*made)->comm);
     if (!error)
         return MPI_SUCCESS;
     if (*made)
@@ -258,8 +252,8 @@ int VAS_Alltoallv_free(VAS_Plan *freed)
     int error = MPI_SUCCESS;
     if (plan->comm != MPI_COMM_NULL)
         error = PMPI_Comm_free(&plan->comm);
-    if (plan->own && !plan->own->broken)
-        a2av_state_free(plan->state);
+    if (plan->own && plan->own->broken)
+        plan->state = NULL; /* messages may be on their way to its buffers */
     if (plan->own)
         vas_registry_release(plan->own);
     drop(plan);

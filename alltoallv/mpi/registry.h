@@ -7,7 +7,7 @@
 
 /* Returns the library's state for a communicator, which is made at the first call; that is
  * collective. Returns NULL where MPI's own function must be called: for an intercommunicator,
- * or without memory. */
+ * or, on all ranks, where one has no memory; then the next call tries again. */
 struct vas_communicator *vas_registry_find(MPI_Comm comm);
 
 /* Keep the state of a communicator for a plan, even after the communicator is freed; and
@@ -15,8 +15,7 @@ struct vas_communicator *vas_registry_find(MPI_Comm comm);
 void vas_registry_hold(struct vas_communicator *);
 void vas_registry_release(struct vas_communicator *);
 
-/* Reports every communicator that is left. With `ended`, MPI is about to be finalized: what is
- * freed later frees memory only. */
-void vas_registry_report(bool ended);
+/* Reports every communicator that is left; MPI_Finalize does so too. */
+void vas_registry_report(void);
 
 #endif

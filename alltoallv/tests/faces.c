@@ -254,6 +254,30 @@ static void check_error_handler(int ranks)
     /* What is under way on `comm` stays: it is not used or freed again. */
 }
 
+/* Rank 1 alone is wrong, about the block that it sends itself: it has an error, after which all
+ * ranks free the communicator. */
+static void check_error_on_one_rank(int rank, int ranks)
+{
+    MPI_Comm comm;
+    int *ones = calloc(5 * (size_t)ranks, sizeof *ones), *counts = ones + ranks;
+    int *at = counts + ranks, *out = at + ranks, *in = out + ranks;
+    for (int i = 0; i < ranks; i++) {
+        ones[i] = counts[i] = 1;
+        at[i] = i;
+        out[i] = rank;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK(exchange(comm, ranks) == 0);
+    counts[1] = rank == 1 ? 0 : 1;
+    int error = MPI_Alltoallv(out, ones, at, MPI_INT, in, counts, at, MPI_INT, comm);
+    CHECK((error != 0) == (rank == 1));
+    CHECK(vas_registry_find(comm)->broken == (rank == 1));
+    MPI_Comm_free(&comm);
+    free(ones);
+    CHECK(exchange(MPI_COMM_WORLD, ranks) == 0);
+}
+
 static void check_refused(int ranks)
 {
     int *counts = calloc((size_t)ranks, sizeof *counts), rank;
@@ -287,9 +311,11 @@ int main(int argc, char **argv)
     check_plans(MPI_COMM_SELF, 1, false, false); /* fewer ranks than VAS_A2AV_MIN_RANKS */
     if (provided == MPI_THREAD_MULTIPLE)
         check_threads();
-    /* MPI's own function may do such a call otherwise, with an answer of its own. */
-    if (strcmp(getenv("VAS_A2AV"), "auto") != 0)
+    /* MPI's own function may do such calls otherwise, with an answer of its own. */
+    if (strcmp(getenv("VAS_A2AV"), "auto") != 0) {
+        check_error_on_one_rank(rank, ranks);
         check_error_handler(ranks);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("faces: every check holds, %s threads\n",
