@@ -38,13 +38,16 @@ static struct vas_communicator *taken(MPI_Comm comm, const void *sendbuf, MPI_Co
     if (!own)
         return NULL;
     bool sends = sendbuf == MPI_IN_PLACE || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL);
-    if (own->passes || !sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL ||
-        vas_type_of(recvtype, &facts) ||
-        !vas_communicator_serves_equal(own, recvcount * facts.size)) {
-        own->totals.passed++;
-        return NULL;
-    }
-    return own;
+    if (own->passes)
+        own->totals.passed[VAS_PASSED_ALL]++;
+    else if (!sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL ||
+             vas_type_of(recvtype, &facts))
+        own->totals.passed[VAS_PASSED_ARGUMENTS]++;
+    else if (!vas_communicator_serves_equal(own, recvcount * facts.size))
+        own->totals.passed[VAS_PASSED_EQUAL]++;
+    else
+        return own;
+    return NULL;
 }
 
 static int exchange(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,

@@ -13,13 +13,16 @@ static struct vas_communicator *taken(MPI_Comm comm, const struct vas_side *send
         return NULL;
     bool in_place = send->base == MPI_IN_PLACE;
     /* The counts of all ranks are looked at last: most calls that are passed on end before. */
-    if (own->passes || !vas_communicator_serves(own) ||
-        vas_side_is_invalid(receive, own->ranks) ||
-        (!in_place && vas_side_is_invalid(send, own->ranks))) {
-        own->totals.passed++;
-        return NULL;
-    }
-    return own;
+    if (own->passes)
+        own->totals.passed[VAS_PASSED_ALL]++;
+    else if (!vas_communicator_serves(own))
+        own->totals.passed[VAS_PASSED_CHOICE]++;
+    else if (vas_side_is_invalid(receive, own->ranks) ||
+             (!in_place && vas_side_is_invalid(send, own->ranks)))
+        own->totals.passed[VAS_PASSED_ARGUMENTS]++;
+    else
+        return own;
+    return NULL;
 }
 
 static int exchange(struct vas_communicator *own, const struct vas_side *send,

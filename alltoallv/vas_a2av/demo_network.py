@@ -74,12 +74,3 @@ def remove_nodes() -> None:
     for name in names:
         if name == _HUB or name in {f"{_PREFIX}-{node}" for node in range(1, NODES + 1)}:
             run(["ip", "netns", "delete", name])
-
-
-def sent_packets() -> int:
-    """Returns how many packets all nodes have sent through their interfaces."""
-    total = 0
-    for node in range(1, NODES + 1):
-        words = ["ip", "-n", f"{_PREFIX}-{node}", "-s", "-j", "link", "show", "eth0"]
-        total += int(json.loads(run(words).stdout)[0]["stats64"]["tx"]["packets"])
-    return total
