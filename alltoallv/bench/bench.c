@@ -9,6 +9,7 @@
  * sent in one call, and, but for simulations, all ranks' CPU seconds and the packets that the
  * interfaces of all machines sent in a call, whoever sent them. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,12 +56,16 @@ struct cost {
 
 static int lay_out(int *counts, int *at, int ranks)
 {
-    int sum = 0;
+    long long sum = 0;
     for (int i = 0; i < ranks; i++) {
-        at[i] = sum;
+        at[i] = (int)sum;
         sum += counts[i];
+        if (sum > INT_MAX) {
+            fprintf(stderr, "bench: a rank's blocks have 2 GiB or more\n");
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        }
     }
-    return sum;
+    return (int)sum;
 }
 
 /* Returns zeroed memory for blocks. SimGrid's ranks are in one process and nobody looks at the

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from vas_a2av import building
-from vas_a2av.bench_command import ALGORITHMS
+from vas_a2av.bench_options import ALGORITHMS
 from vas_a2av.building import MPICH, OPEN_MPI, SIMULATED, is_installed
 from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
 from vas_core.cli import run_command

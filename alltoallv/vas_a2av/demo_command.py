@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from vas_a2av.building import OPEN_MPI, build_for, require
 from vas_a2av.demo_network import four_nodes
 from vas_a2av.demo_runs import DemoCase, run_demo
 from vas_a2av.real_cost import RealCost
-from vas_a2av.showing import each_shown
+from vas_a2av.showing import one_shown
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import NotHere
 from vas_core.table import print_table
@@ -87,11 +88,8 @@ def demo(
         tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory,
         four_nodes(Path(directory)) as agent,
     ):
-        (costs,) = each_shown(
-            [case],
-            lambda each: f"{each.rounds} rounds on {each.ranks} ranks",
-            lambda each: run_demo(agent, program, each, names),
-        )
+        name = f"{rounds} rounds on {case.ranks} ranks"
+        costs = one_shown(name, partial(run_demo, agent, program, case, names))
     if as_json:
         print_json([asdict(cost) for cost in costs])
         return

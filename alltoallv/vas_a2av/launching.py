@@ -26,7 +26,8 @@ def launch(
     """
     variables = dict(environment or {})
     if kind.libraries:
-        variables["LD_LIBRARY_PATH"] = kind.libraries
+        others = os.environ.get("LD_LIBRARY_PATH", "")
+        variables["LD_LIBRARY_PATH"] = f"{kind.libraries}:{others}".rstrip(":")
     if kind.is_open_mpi:
         words = [kind.launcher, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
         # Open MPI asks root to say so.

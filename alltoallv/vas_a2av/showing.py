@@ -34,3 +34,8 @@ def each_shown(
             results.append(do(item))
             progress.advance(task)
     return results
+
+
+def one_shown(name: str, do: Callable[[], Result]) -> Result:
+    """Returns what `do` returns, and shows a name on stderr meanwhile, as `each_shown` does."""
+    return each_shown([name], str, lambda _: do())[0]
