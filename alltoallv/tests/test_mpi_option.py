@@ -93,6 +93,16 @@ def test_what_is_no_mpi_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         assert len(said.splitlines()) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["bench", "tune"])
+def test_a_launcher_that_starts_no_program_is_named(
+    command: str, mpi: MpiKind, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["a2av", command, "--mpi", mpi.name, "--launcher", "true -n 2"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("vas: --launcher: 'true -n 2' did not start the program")
+
+
 @pytest.mark.machine
 @pytest.mark.parametrize("command", ["bench", "tune"])
 def test_a_launcher_that_cannot_be_started_is_refused(

@@ -9,16 +9,13 @@ from typing import Any
 
 from vas_a2av.bench_plan import WITH_RADIX
 from vas_a2av.building import MpiKind, build_for
-from vas_a2av.launching import launch
+from vas_a2av.launching import launch, launch_by
 from vas_a2av.plot import TimeCurve, draw_times
 from vas_a2av.real_cost import RealCost, costs_of
 from vas_a2av.showing import each_shown
-from vas_core.errors import BadInput
-from vas_core.process import run
 from vas_core.sizes import format_size
 
 _TIMEOUT_SECONDS = 3600.0
-_MOST_BYTES = (2 << 30) - 1  # of a rank's blocks together: the call's displacements are `int`
 _MICROSECOND = 1e-6
 HEADER = (
     *("ALGORITHM", "RADIX", "SIZE B", "US", "ROUNDS US", "CPU US"),
@@ -44,13 +41,6 @@ class RealCase:
     leaders: int
     rounds: int
 
-    def check(self, sizes: Sequence[int]) -> None:
-        """Raises BadInput for sizes of which a rank's blocks would be too large together."""
-        if max(sizes) * self.ranks > _MOST_BYTES:
-            most = _MOST_BYTES // self.ranks
-            what = f"--size {max(sizes)}: on {self.ranks} ranks a block has at most {most} bytes"
-            raise BadInput(what, where="a2av bench", hint="use a smaller size, or fewer ranks")
-
 
 def measure(
     case: RealCase, sizes: Sequence[int], algorithms: Sequence[str], radices: Sequence[int]
@@ -75,8 +65,9 @@ def measure(
             *map(str, (size, *after)),
         ]
         if case.launcher:
-            return costs_of(run([*case.launcher, *words], timeout_seconds=_TIMEOUT_SECONDS).stdout)
-        done = launch(case.kind, case.ranks, words, timeout_seconds=_TIMEOUT_SECONDS)
+            done = launch_by(case.launcher, words, timeout_seconds=_TIMEOUT_SECONDS)
+        else:
+            done = launch(case.kind, case.ranks, words, timeout_seconds=_TIMEOUT_SECONDS)
         return costs_of(done.stdout)
 
     of_sizes = each_shown(

@@ -15,7 +15,7 @@ import click
 from vas_a2av.building import OPEN_MPI, build_for, require
 from vas_a2av.demo_network import four_nodes
 from vas_a2av.demo_runs import DemoCase, run_demo
-from vas_a2av.real_cost import RealCost
+from vas_a2av.real_cost import RealCost, check_sizes
 from vas_a2av.showing import one_shown
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import NotHere
@@ -80,9 +80,10 @@ def demo(
     \f
     Raises NotHere without root, or without a program that it needs.
     """
+    case = DemoCase(per_node, size, calls, rounds)
+    check_sizes([size], case.ranks, "a2av demo")
     _require_all()
     program = build_for(OPEN_MPI, "bench") / "bench"
-    case = DemoCase(per_node, size, calls, rounds)
     names = tuple(dict.fromkeys(algorithms))
     with (
         tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory,

@@ -13,6 +13,7 @@ from vas_a2av.grid_points import PointFile, point_of
 from vas_a2av.showing import each_shown
 from vas_a2av.simulation import PLATFORMS, SimulatedCase
 from vas_core.cli import SizeType, json_option, print_json
+from vas_core.files import check_writable
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 
@@ -80,6 +81,8 @@ def grid(
     Examples: vas a2av grid --ranks 16 --size 8 --size 4K
               vas a2av grid --ranks 8 --ranks 64 --size 1 --size 1M --resume points.jsonl
     """
+    if resume:
+        check_writable(resume)
     file = PointFile(resume) if resume else None
     require(SIMULATED)
     first = SimulatedCase(2, 1, "equal", 1, 1, node_ranks, platform=platform)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_a2av.building import MpiKind
+from vas_core.errors import BadInput
 from vas_core.process import Completed, run
 
 
@@ -38,3 +39,17 @@ def launch(
         words += [word for name, value in variables.items() for word in ("-env", name, value)]
     command = [*words, "-n", str(ranks), *argv]
     return run(command, check=check, timeout_seconds=timeout_seconds)
+
+
+def launch_by(
+    launcher: Sequence[str], argv: Sequence[str | Path], *, timeout_seconds: float
+) -> Completed:
+    """Runs a program by a user's launcher, which decides how many ranks it has, and where.
+
+    Raises CommandFailed when it fails or takes too long, BadInput when the program printed nothing.
+    """
+    done = run([*launcher, *argv], timeout_seconds=timeout_seconds)
+    if not done.stdout.strip():
+        what = f"{' '.join(launcher)!r} did not start the program that follows it"
+        raise BadInput(what, where="--launcher", hint="such as 'srun -N 2 -n 2'")
+    return done

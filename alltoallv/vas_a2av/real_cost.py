@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vas_a2av.spread import Spread, spread_of
+from vas_core.errors import BadInput
 
+_MOST_BYTES = (2 << 30) - 1  # of a rank's blocks together: a call's displacements are `int`
 _OF_ROUND = ("seconds", "cpu_seconds", "packets")
 
 
@@ -54,6 +57,14 @@ class RealCost:
     def spread(self, figure: str) -> Spread:
         """Returns the spread of `seconds`, `cpu_seconds` or `packets` of a call."""
         return spread_of(getattr(each, figure) for each in self.rounds)
+
+
+def check_sizes(sizes: Sequence[int], ranks: int, command: str) -> None:
+    """Raises BadInput for sizes of which a rank's blocks would be too large together."""
+    if max(sizes) * ranks > _MOST_BYTES:
+        most = _MOST_BYTES // ranks
+        what = f"--size {max(sizes)}: on {ranks} ranks a block has at most {most} bytes"
+        raise BadInput(what, where=command, hint="use a smaller size, or fewer ranks")
 
 
 def costs_of(printed: str) -> list[RealCost]:

@@ -11,13 +11,12 @@ from pathlib import Path
 import click
 
 from vas_a2av.building import MpiKind, build_for, installed_mpis
-from vas_a2av.launching import launch
+from vas_a2av.launching import launch, launch_by
 from vas_a2av.mpi_option import launcher_option, mpi_option
 from vas_a2av.network_file import network_path, parse_network, write_network
 from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
 from vas_core.files import check_writable
-from vas_core.process import run
 
 _TIMEOUT_SECONDS = 300.0
 
@@ -45,8 +44,8 @@ def tune(
     """
     kind = kind or installed_mpis()[0]
     path = output or network_path(kind.family)
-    if output:
-        check_writable(output)
+    if path.parent.is_dir():
+        check_writable(path)
     text = one_shown(f"two ranks of {kind.name}", partial(measure, kind, launcher))
     network = parse_network(text, where="a2av tune")
     where = shlex.join(launcher) or "two ranks of a machine"
@@ -61,5 +60,5 @@ def measure(kind: MpiKind, launcher: Sequence[str] = ()) -> str:
     """Runs the program that measures, and returns its lines. Raises CommandFailed."""
     program = build_for(kind, "tune") / "tune"
     if launcher:
-        return run([*launcher, program], timeout_seconds=_TIMEOUT_SECONDS).stdout
+        return launch_by(launcher, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout
     return launch(kind, 2, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout
