@@ -49,7 +49,7 @@ struct job {
     int *send_counts, *receive_counts, *send_at, *receive_at;
 };
 
-/* What calls cost: the slowest rank's seconds, and what all ranks together used and sent. */
+/* The cost of calls: the slowest rank's seconds, and what all ranks together used and sent. */
 struct cost {
     double seconds, cpu_seconds, packets;
 };

@@ -8,7 +8,7 @@
 /* The chooser has 30 settings, and the first call may have another. */
 enum { VAS_TALLIES = 32 };
 
-/* Why a call is passed to MPI's own function. */
+/* The reasons for which a call is passed to MPI's own function. */
 enum vas_passed {
     VAS_PASSED_ALL,       /* every call on this communicator is */
     VAS_PASSED_CHOICE,    /* the chooser found nothing better */

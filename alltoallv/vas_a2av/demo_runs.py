@@ -27,7 +27,7 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class DemoCase:
-    """What the demo runs: ranks on a node, bytes of a block, and calls in each of the rounds."""
+    """A case of the demo: ranks on a node, bytes of a block, and calls in each of the rounds."""
 
     per_node: int
     size: int

@@ -1,4 +1,4 @@
-"""What calls on a real MPI cost, as bench/bench.c prints it: figures of several rounds."""
+"""Reads the cost of calls on a real MPI, which bench/bench.c prints for each of several rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells of a figure that was measured in several rounds: its median, and how far the rounds lie."""
+"""Describes a figure of several rounds by its median, and its least and largest value."""
 
 from __future__ import annotations
 
