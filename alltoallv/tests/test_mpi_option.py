@@ -98,9 +98,18 @@ def test_what_is_no_mpi_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_a_launcher_that_starts_no_program_is_named(
     command: str, mpi: MpiKind, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command(["a2av", command, "--mpi", mpi.name, "--launcher", "true -n 2"]) == 2
+    assert run_command(["a2av", command, "--mpi", mpi.name, "--launcher", "echo -n 2"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("vas: --launcher: 'true -n 2' did not start the program")
+    assert said.startswith("vas: --launcher: 'echo -n 2' did not start the program")
+
+
+@pytest.mark.slow
+def test_ranks_that_a_launcher_starts_alone_are_refused(
+    mpi: MpiKind, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So do two ranks that the launcher of another MPI starts."""
+    assert run_command(["a2av", "bench", "--mpi", mpi.name, "--launcher", "env A=1"]) == 2
+    assert "--launcher: started ranks that know of no other" in capsys.readouterr().err
 
 
 @pytest.mark.machine

@@ -13,6 +13,7 @@ from vas_a2av.launching import launch, launch_by
 from vas_a2av.plot import TimeCurve, draw_times
 from vas_a2av.real_cost import RealCost, costs_of
 from vas_a2av.showing import each_shown
+from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 
 _TIMEOUT_SECONDS = 3600.0
@@ -65,15 +66,25 @@ def measure(
             *map(str, (size, *after)),
         ]
         if case.launcher:
-            done = launch_by(case.launcher, words, timeout_seconds=_TIMEOUT_SECONDS)
+            done = launch_by(
+                case.launcher, words, prints='{"algorithm"', timeout_seconds=_TIMEOUT_SECONDS
+            )
         else:
             done = launch(case.kind, case.ranks, words, timeout_seconds=_TIMEOUT_SECONDS)
-        return costs_of(done.stdout)
+        return _of_several_ranks(costs_of(done.stdout))
 
     of_sizes = each_shown(
         sizes, lambda size: f"{case.rounds} rounds, {format_size(size)}", measured
     )
     return [cost for costs in of_sizes for cost in costs]
+
+
+def _of_several_ranks(costs: list[RealCost]) -> list[RealCost]:
+    """Returns the costs. Raises BadInput for those of one rank: each rank ran by itself then."""
+    if costs[0].ranks > 1:
+        return costs
+    hint = "start two or more, by the launcher of the MPI that --mpi names"
+    raise BadInput("started ranks that know of no other", where="--launcher", hint=hint)
 
 
 def rows_of(costs: Sequence[RealCost]) -> list[tuple[str, ...]]:

@@ -42,14 +42,15 @@ def launch(
 
 
 def launch_by(
-    launcher: Sequence[str], argv: Sequence[str | Path], *, timeout_seconds: float
+    launcher: Sequence[str], argv: Sequence[str | Path], *, prints: str, timeout_seconds: float
 ) -> Completed:
     """Runs a program by a user's launcher, which decides how many ranks it has, and where.
 
-    Raises CommandFailed when it fails or takes too long, BadInput when the program printed nothing.
+    Raises CommandFailed when it fails or takes too long, BadInput when `prints`, a word that the
+    program always prints, is missing.
     """
     done = run([*launcher, *argv], timeout_seconds=timeout_seconds)
-    if not done.stdout.strip():
+    if prints not in done.stdout:
         what = f"{' '.join(launcher)!r} did not start the program that follows it"
         raise BadInput(what, where="--launcher", hint="such as 'srun -N 2 -n 2'")
     return done

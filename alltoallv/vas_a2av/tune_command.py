@@ -60,5 +60,7 @@ def measure(kind: MpiKind, launcher: Sequence[str] = ()) -> str:
     """Runs the program that measures, and returns its lines. Raises CommandFailed."""
     program = build_for(kind, "tune") / "tune"
     if launcher:
-        return launch_by(launcher, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout
+        return launch_by(
+            launcher, [program], prints="overhead_ns", timeout_seconds=_TIMEOUT_SECONDS
+        ).stdout
     return launch(kind, 2, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout
