@@ -84,5 +84,5 @@ int VAS_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 
 void VAS_Alltoallv_report(void)
 {
-    vas_registry_report();
+    vas_registry_report(false);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
+#include "registry.h"
 
 /* The addresses of these are Open MPI's MPI_IN_PLACE and MPI_BOTTOM of Fortran. Weak: a C
  * program does not load the library that has them. */
@@ -107,6 +108,12 @@ void mpi_alltoall_f08_(EQUAL_ARGUMENTS)
     all_to_all(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
 }
 
+static void finalize(MPI_Fint *ierror)
+{
+    vas_registry_report(true);
+    set(ierror, PMPI_Finalize());
+}
+
 #define ARGUMENTS                                                                                 \
     void *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, \
         void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *rdispls,                       \
@@ -125,6 +132,19 @@ DEFINE(mpi_alltoallv_, all_to_all_v)
 DEFINE(mpi_alltoallv_f08_, all_to_all_v)
 DEFINE(mpi_alltoallw_, all_to_all_w)
 DEFINE(mpi_alltoallw_f08_, all_to_all_w)
+
+void mpi_finalize_(MPI_Fint *ierror);
+void mpi_finalize_f08_(MPI_Fint *ierror);
+
+void mpi_finalize_(MPI_Fint *ierror)
+{
+    finalize(ierror);
+}
+
+void mpi_finalize_f08_(MPI_Fint *ierror)
+{
+    finalize(ierror);
+}
 #elif defined(MPICH_VERSION) && defined(VAS_A2AV_HAS_PERSISTENT)
 /* MPICH's handles are Fortran's integers. */
 _Static_assert(sizeof(MPI_Request) == sizeof(MPI_Fint), "a request is not Fortran's integer");

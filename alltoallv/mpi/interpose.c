@@ -1,6 +1,7 @@
 /* Defines MPI's functions by the explicit API, for programs that preload the library or are
  * linked with it before MPI. */
 #include "../include/vas_a2av.h"
+#include "registry.h"
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
@@ -47,3 +48,9 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                            recvtypes, comm);
 }
 #endif
+
+int MPI_Finalize(void)
+{
+    vas_registry_report(true);
+    return PMPI_Finalize();
+}

@@ -57,32 +57,12 @@ void vas_registry_release(struct vas_communicator *own)
         vas_communicator_free(own);
 }
 
-/* MPI_Finalize calls this before all else, as it deletes the attributes of MPI_COMM_SELF first. What
- * is freed later frees memory only: a window cannot be freed by then. */
-static int end(MPI_Comm comm, int keyval, void *value, void *extra)
-{
-    (void)comm, (void)keyval, (void)value, (void)extra;
-    vas_registry_report();
-    pthread_mutex_lock(&registry.lock);
-    registry.ended = true;
-    pthread_mutex_unlock(&registry.lock);
-    return MPI_SUCCESS;
-}
-
-static bool watch_for_end(void)
-{
-    int keyval;
-    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, NULL) == MPI_SUCCESS &&
-           PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
-}
-
 static bool make_ready(void)
 {
     pthread_mutex_lock(&registry.lock);
     if (!registry.ready && !registry.failed) {
         registry.settings = vas_settings_from_environment();
-        registry.failed = !watch_for_end() ||
-                          PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget,
+        registry.failed = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget,
                                                   &registry.keyval, NULL) != MPI_SUCCESS;
         registry.ready = !registry.failed;
     }
@@ -123,9 +103,10 @@ struct vas_communicator *vas_registry_find(MPI_Comm comm)
     return make(comm);
 }
 
-void vas_registry_report(void)
+void vas_registry_report(bool ended)
 {
     pthread_mutex_lock(&registry.lock);
+    registry.ended = registry.ended || ended;
     for (struct vas_communicator *own = registry.first; own; own = own->next)
         report(own);
     pthread_mutex_unlock(&registry.lock);

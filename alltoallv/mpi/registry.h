@@ -15,7 +15,8 @@ struct vas_communicator *vas_registry_find(MPI_Comm comm);
 void vas_registry_hold(struct vas_communicator *);
 void vas_registry_release(struct vas_communicator *);
 
-/* Reports every communicator that is left; MPI_Finalize does so by itself. */
-void vas_registry_report(void);
+/* Reports every communicator that is left. With `ended`, MPI is about to be finalized: what is
+ * freed later frees memory only. */
+void vas_registry_report(bool ended);
 
 #endif
