@@ -84,7 +84,11 @@ def test_only_what_simulates_an_mpi_needs_simgrid_and_only_what_runs_one_an_mpi(
     for name in ("build", "verify", "tune", "demo"):
         done = debian.vas("a2av", name)
         assert (done.returncode, "mpich" in done.stderr) == (77, True), name
-    for name in ("bench", "sort"):
+    done = debian.vas("a2av", "bench", "--mpi", "mpich")
+    assert (done.returncode, "mpich" in done.stderr) == (77, True)
+    for words in (("bench", "--mpi", "/opt/mpi"), ("tune", "--mpi=/opt/mpi")):
+        assert debian.vas("a2av", *words).returncode == 0, words
+    for name in ("bench", "grid", "sort"):
         assert debian.vas("a2av", name).returncode == 77, name
     assert debian.vas("--yes", "a2av", "sort").returncode == 0
     assert debian.installed() == ["libsimgrid-dev"]

@@ -65,8 +65,8 @@ int VAS_Alltoallv_start(VAS_Plan plan);
 /* Frees a plan, and sets it to NULL. */
 int VAS_Alltoallv_free(VAS_Plan *plan);
 
-/* Prints to stderr what was counted on each communicator since the last report, if
- * VAS_A2AV_REPORT=1. MPI_Finalize does so too. */
+/* Prints to stderr what was done on each communicator, if VAS_A2AV_REPORT is 1 or json. A
+ * communicator that has had calls since is reported again when it is freed, or in MPI_Finalize. */
 void VAS_Alltoallv_report(void);
 
 #ifdef __cplusplus

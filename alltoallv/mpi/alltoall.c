@@ -28,23 +28,30 @@ static void free_side(struct vas_side *side)
     free((void *)(uintptr_t)side->displacements);
 }
 
-/* Tells whether the core does the call. */
+/* Tells whether the core does the call, and counts it if MPI's own function does. */
 static bool takes(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,
                   MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
 {
     struct vas_type facts;
     bool sends = sendbuf == MPI_IN_PLACE || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL);
-    return own && !own->passes && sends && recvcount >= 0 && recvtype != MPI_DATATYPE_NULL &&
-           !vas_type_of(recvtype, &facts) && vas_equal_call_serves(own, recvcount * facts.size);
+    if (!own)
+        return false;
+    if (own->passes)
+        own->totals.passed[VAS_PASSED_ALL]++;
+    else if (!sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL ||
+             vas_type_of(recvtype, &facts))
+        own->totals.passed[VAS_PASSED_ARGUMENTS]++;
+    else if (!vas_equal_call_serves(own, recvcount * facts.size))
+        own->totals.passed[VAS_PASSED_EQUAL]++;
+    else
+        return true;
+    return false;
 }
 
 /* Notes that the call has ended; returns its error, or one of the library's own. */
-static int ended(struct vas_communicator *own, bool core, int error, MPI_Comm comm)
+static int ended(struct vas_communicator *own, int error, MPI_Comm comm)
 {
-    if (!own)
-        return error;
-    own->totals.passed += !core;
-    int ours = vas_equal_call_ended(own);
+    int ours = own ? vas_equal_call_ended(own) : 0;
     if (ours && !error)
         PMPI_Comm_call_errhandler(comm, error = ours);
     return error;
@@ -76,7 +83,7 @@ int VAS_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     int error =
         core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
              : PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return ended(own, core, error, comm);
+    return ended(own, error, comm);
 }
 
 #if MPI_VERSION >= 4
@@ -88,6 +95,6 @@ int VAS_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     int error =
         core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
              : PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return ended(own, core, error, comm);
+    return ended(own, error, comm);
 }
 #endif

@@ -39,15 +39,22 @@ static int decide(struct vas_communicator *own, const struct vas_side *send,
     return error;
 }
 
-/* Sets `core` where the core does the next call. The counts of all ranks are looked at last: most
- * calls that are passed on end before. Returns 0 or an error of MPI. */
+/* Sets `core` where the core does the next call; counts it elsewhere. The counts of all ranks are
+ * looked at last: most calls that are passed on end before. Returns 0 or an error of MPI. */
 static int take(struct vas_communicator *own, const struct vas_side *send,
                 const struct vas_side *receive, bool *core)
 {
-    bool open = own->settings.chooses && vas_turns_are_open(&own->turns);
-    int error = open ? decide(own, send, receive) : 0;
-    *core = (!own->settings.chooses || vas_turns_take(&own->turns)) &&
-            is_valid(own, send, receive);
+    bool chooses = !own->passes && own->settings.chooses;
+    int error = chooses && vas_turns_are_open(&own->turns) ? decide(own, send, receive) : 0;
+    *core = false;
+    if (own->passes)
+        own->totals.passed[VAS_PASSED_ALL]++;
+    else if (chooses && !vas_turns_take(&own->turns))
+        own->totals.passed[VAS_PASSED_CHOICE]++;
+    else if (!is_valid(own, send, receive))
+        own->totals.passed[VAS_PASSED_ARGUMENTS]++;
+    else
+        *core = true;
     return error;
 }
 
@@ -76,15 +83,10 @@ int vas_call(struct vas_communicator *own, const struct vas_side *send,
 {
     const struct vas_side *from = send->base == MPI_IN_PLACE ? NULL : send;
     bool core = false;
-    int ours = 0;
-    if (own && !own->passes)
-        ours = take(own, from, receive, &core);
+    int ours = own ? take(own, from, receive, &core) : 0;
     int error = core ? vas_communicator_exchange(own, from, receive, comm)
                      : vas_native(send, receive, comm);
-    if (!own)
-        return error;
-    own->totals.passed += !core;
-    if (!ours)
+    if (own && !ours)
         ours = vas_turns_end(&own->turns, own->transport.comm);
     if (ours && !error)
         PMPI_Comm_call_errhandler(comm, error = ours);

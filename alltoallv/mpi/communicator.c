@@ -1,7 +1,6 @@
 #include "communicator.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "network.h"
@@ -187,17 +186,6 @@ static int class_of(int error)
     }
 }
 
-static void add_up(struct vas_totals *totals, const struct a2av_counts *counts, double seconds)
-{
-    totals->calls++;
-    totals->seconds += seconds;
-    totals->counts.messages += counts->messages;
-    totals->counts.payload_bytes += counts->payload_bytes;
-    totals->counts.metadata_bytes += counts->metadata_bytes;
-    if (counts->scratch_bytes > totals->counts.scratch_bytes)
-        totals->counts.scratch_bytes = counts->scratch_bytes;
-}
-
 int vas_communicator_exchange(struct vas_communicator *own, const struct vas_side *send,
                               const struct vas_side *receive, MPI_Comm comm)
 {
@@ -237,36 +225,6 @@ int vas_communicator_run(struct vas_communicator *own, struct a2av_state *state,
             PMPI_Comm_call_errhandler(comm, error);
         return error;
     }
-    add_up(&own->totals, &counts, PMPI_Wtime() - started);
+    vas_totals_add(&own->totals, settings, &counts, PMPI_Wtime() - started);
     return MPI_SUCCESS;
-}
-
-static void report_nodes(const struct vas_node_map *map, int ranks)
-{
-    int nodes = 0;
-    for (int rank = 0; map->node_of && rank < ranks; rank++)
-        nodes = map->node_of[rank] >= nodes ? map->node_of[rank] + 1 : nodes;
-    if (nodes > 0)
-        fprintf(stderr, "vas-a2av: %d ranks: %d nodes, %s shared memory\n", ranks, nodes,
-                map->parts ? "with" : "without");
-}
-
-void vas_communicator_report(const struct vas_communicator *own)
-{
-    const struct vas_totals *totals = &own->totals;
-    if (own->passes) {
-        fprintf(stderr, "vas-a2av: %d ranks: %llu calls passed to MPI: %s\n", own->ranks,
-                totals->passed, own->passes);
-        return;
-    }
-    fprintf(stderr,
-            "vas-a2av: %d ranks: %llu calls by %s (radix %d) in %.6f s, %llu passed to MPI; rank "
-            "%d sent %llu messages, %llu B of blocks, %llu B of lengths, held at most %llu B\n",
-            own->ranks, totals->calls, a2av_name(own->settings.core.algorithm),
-            own->settings.core.radix, totals->seconds, totals->passed, own->rank,
-            (unsigned long long)totals->counts.messages,
-            (unsigned long long)totals->counts.payload_bytes,
-            (unsigned long long)totals->counts.metadata_bytes,
-            (unsigned long long)totals->counts.scratch_bytes);
-    report_nodes(&own->nodes, own->ranks);
 }

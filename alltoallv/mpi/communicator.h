@@ -11,14 +11,9 @@
 #include "chooser.h"
 #include "node_map.h"
 #include "settings.h"
+#include "totals.h"
 #include "transport.h"
 #include "turns.h"
-
-struct vas_totals {
-    unsigned long long calls, passed, reported; /* reported: calls and passed, at the last line */
-    struct a2av_counts counts; /* sums over calls; scratch_bytes is the largest of any */
-    double seconds;
-};
 
 struct vas_communicator {
     struct vas_settings settings;
@@ -65,7 +60,8 @@ int vas_communicator_run(struct vas_communicator *, struct a2av_state *,
                          const struct a2av_settings *, const struct vas_side *send,
                          const struct vas_side *receive, MPI_Comm comm);
 
-/* Prints to stderr a line of what was counted, and one of the nodes if they are known. */
+/* Prints to stderr what was done: a line for each algorithm, one for each reason of calls that were
+ * passed to MPI, and one of the nodes if they are known; or one JSON object. */
 void vas_communicator_report(const struct vas_communicator *);
 
 #endif

@@ -21,7 +21,7 @@ static struct {
 
 static void report(struct vas_communicator *own)
 {
-    unsigned long long seen = own->totals.calls + own->totals.passed;
+    unsigned long long seen = vas_totals_calls(&own->totals);
     if (own->settings.report && own->rank == 0 && seen > own->totals.reported)
         vas_communicator_report(own);
     own->totals.reported = seen;

@@ -44,6 +44,19 @@ static void read_algorithm(struct vas_settings *settings)
     fprintf(stderr, "; MPI's own is used\n");
 }
 
+static void read_report(struct vas_settings *settings)
+{
+    const char *text = getenv("VAS_A2AV_REPORT");
+    if (!text || !*text || strcmp(text, "0") == 0)
+        return;
+    settings->report = strcmp(text, "json") == 0 ? VAS_REPORT_JSON : VAS_REPORT_LINES;
+    if (settings->report == VAS_REPORT_JSON || strcmp(text, "1") == 0)
+        return;
+    fprintf(stderr, "vas-a2av: VAS_A2AV_REPORT=%s: must be 0, 1 or json; MPI's own is used\n",
+            text);
+    settings->off = true;
+}
+
 struct vas_settings vas_settings_from_environment(void)
 {
     enum { EAGER_LEAST = 64, HUNDRED_MEGABYTES = 100 * 1000 * 1000 };
@@ -70,7 +83,6 @@ struct vas_settings vas_settings_from_environment(void)
         settings.core.piece_bytes = (size_t)value;
     if (read_number(&settings, "VAS_A2AV_MIN_RANKS", 1, 1 << 30, &value))
         settings.min_ranks = (int)value;
-    if (read_number(&settings, "VAS_A2AV_REPORT", 0, 1, &value))
-        settings.report = value == 1;
+    read_report(&settings);
     return settings;
 }

@@ -7,9 +7,12 @@
 
 #include "../core/a2av.h"
 
+enum vas_report { VAS_REPORT_NONE, VAS_REPORT_LINES, VAS_REPORT_JSON };
+
 struct vas_settings {
     struct a2av_settings core;
-    bool off, report;
+    bool off;
+    enum vas_report report;
     bool chooses;   /* the model chooses from call to call; `core` is for the first call */
     int min_ranks;  /* smaller communicators are MPI's own */
     int node_ranks; /* most ranks of a machine that are one node; 0: all of them */

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
 from vas_a2av import building
-from vas_a2av.bench_command import ALGORITHMS
-from vas_a2av.building import MPICH, OPEN_MPI, SIMULATED, is_installed
+from vas_a2av.bench_options import ALGORITHMS
+from vas_a2av.building import MPICH, SIMULATED, is_installed
 from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
 from vas_core.cli import run_command
 from vas_core.errors import VasError
-from vas_core.process import run
 
 
 @pytest.mark.machine
@@ -120,18 +118,3 @@ def test_the_bucket_sort_sorts_with_each_algorithm(capsys: pytest.CaptureFixture
     (once,) = json.loads(capsys.readouterr().out)["runs"]
     twice = next(each for each in runs if each["algorithm"] == "linear")
     assert once["seconds"] < twice["seconds"]
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.timeout(600)
-def test_leaders_send_a_twelfth_of_linears_packets_between_nodes(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if os.geteuid() != 0 or not is_installed(OPEN_MPI):
-        pytest.skip(f"needs root and Open MPI: apt-get install {OPEN_MPI.package}")
-    assert run_command(["a2av", "demo", "--json"]) == 0
-    packets = {each["algorithm"]: each["packets"] for each in json.loads(capsys.readouterr().out)}
-    assert packets["sloav2x"] <= packets["linear"] / 12
-    assert packets["sloav2x"] < packets["sloav2"] < packets["linear"]
-    assert "vas-a2av" not in run(["ip", "netns"]).stdout

@@ -174,35 +174,11 @@ def test_large_counts_of_fortran_are_served_by_the_preload() -> None:
     assert re.findall(r"4 ranks: (\d) calls by sloav2", said) == ["2", "3"]
 
 
-_PROGRAM = """
-#include <vas_a2av.h>
-int main(int argc, char **argv)
-{
-    int ranks, rank, wrong = 0, ones[64], at[64], out[64], in[64];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < ranks; i++) {
-        ones[i] = 1;
-        at[i] = i;
-        out[i] = rank * 100 + i;
-    }
-    VAS_Alltoallv(out, ones, at, MPI_INT, in, ones, at, MPI_INT, MPI_COMM_WORLD);
-    for (int i = 0; i < ranks; i++)
-        wrong += in[i] != i * 100 + rank;
-    VAS_Alltoallv_report();
-    MPI_Finalize();
-    return wrong;
-}
-"""
-
-
 def test_an_installed_library_serves_a_program_that_calls_it(mpi: MpiKind, tmp_path: Path) -> None:
     built, installed = build_for(mpi), tmp_path / "installed"
     words = [f"MPICC={mpi.compiler}", f"OUT={built}", f"PREFIX={installed}", "install"]
     run(["make", "-s", "-f", SOURCES / "Makefile", *words])
-    source, program = tmp_path / "program.c", tmp_path / "program"
-    source.write_text(_PROGRAM)
+    source, program = SOURCES / "tests" / "installed.c", tmp_path / "program"
     described = (installed / "lib/pkgconfig/vas-a2av.pc").read_text()
     flags = re.findall(r"^(?:Cflags|Libs): (.+)$", described, re.M)
     words = " ".join(flags).replace("${", f"{installed}/").replace("libdir}", "lib").split()

@@ -9,34 +9,19 @@ from typing import Any
 
 import click
 
+from vas_a2av import bench_real
+from vas_a2av.bench_options import ALGORITHMS, case_options
 from vas_a2av.bench_plan import PlannedCall, compute, plan
+from vas_a2av.bench_real import RealCase
 from vas_a2av.building import SIMULATED, require
 from vas_a2av.plot import TimeCurve, check_plot, draw_times
-from vas_a2av.simulation import (
-    MOST_RANKS,
-    PLATFORMS,
-    SimulatedCase,
-    SimulatedCost,
-    simulate,
-)
+from vas_a2av.real_cost import check_sizes
+from vas_a2av.showing import each_shown
+from vas_a2av.simulation import SimulatedCase, SimulatedCost, simulate
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.files import write_atomically
-from vas_core.options import shared
 from vas_core.table import print_table
 
-ALGORITHMS = (
-    "mpi",
-    "auto",
-    "linear",
-    "pairwise",
-    "sloav",
-    "two-phase",
-    "tuna",
-    "sloav2",
-    "sloavx",
-    "sloav2x",
-)
-DISTRIBUTIONS = ("equal", "uniform", "normal", "power-law", "one-hot")
 _SIZES_OF_A_PLOT = tuple(4**power for power in range(11))  # 1 B to 1 MiB
 _HEADER = (
     *("ALGORITHM", "RADIX", "SIZE B", "SIMULATED US"),
@@ -45,61 +30,8 @@ _HEADER = (
 _Measured = tuple[PlannedCall, SimulatedCost]
 
 
-def _make_case(
-    ranks: int,
-    distribution: str,
-    calls: int,
-    seed: int,
-    node_ranks: int,
-    leaders: int,
-    platform: str,
-) -> SimulatedCase:
-    return SimulatedCase(ranks, 0, distribution, calls, seed, node_ranks, leaders, platform)
-
-
-_case = shared(
-    "case",
-    _make_case,
-    click.option(
-        "--ranks",
-        type=click.IntRange(2, MOST_RANKS),
-        default=64,
-        show_default=True,
-        help="Number of ranks.",
-    ),
-    click.option(
-        "--distribution",
-        type=click.Choice(DISTRIBUTIONS),
-        default="uniform",
-        show_default=True,
-        help="Distribution of block sizes.",
-    ),
-    click.option(
-        "--calls", type=click.IntRange(1), default=4, show_default=True, help="Number of calls."
-    ),
-    click.option(
-        "--node-ranks",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="Ranks on a node.",
-    ),
-    click.option(
-        "--platform",
-        type=click.Choice(sorted(PLATFORMS)),
-        default="torus",
-        show_default=True,
-        help="Machine whose network is simulated.",
-    ),
-    click.option(
-        "--leaders", type=click.IntRange(1), default=2, show_default=True, help="Leaders on a node."
-    ),
-    click.option("--seed", type=int, default=1, show_default=True, help="Random seed of sizes."),
-)
-
-
 @click.command()
-@_case
+@case_options
 @click.option(
     "--size",
     "sizes",
@@ -112,7 +44,7 @@ _case = shared(
     "algorithms",
     type=click.Choice(ALGORITHMS),
     multiple=True,
-    help="Simulate this algorithm only; may be repeated.",
+    help="Run this algorithm only; may be repeated.",
 )
 @click.option(
     "--radix",
@@ -130,38 +62,80 @@ _case = shared(
 )
 @json_option
 def bench(
-    case: SimulatedCase,
+    case: SimulatedCase | RealCase,
     sizes: tuple[int, ...],
     algorithms: tuple[str, ...],
     radices: tuple[int, ...],
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Simulate calls of each algorithm; print times.
+    """Time calls of each algorithm, simulated or on an MPI.
 
-    The library's own code runs on SimGrid's MPI. Times are simulated: messages cost latency,
-    bandwidth and an overhead at each end, and each copied block what the platform says. Ranks of a
-    node share memory in sloavx and sloav2x. No machine's network was measured for these figures.
+    Without --mpi the library's own code runs on SimGrid's MPI. Times are simulated: messages cost
+    latency, bandwidth and an overhead at each end, and each copied block what the platform says.
+    Ranks of a node share memory in sloavx and sloav2x. No machine's network was measured for these
+    figures. Above 1,024 ranks linear and pairwise are computed by the model instead, and are marked
+    so; above 2,048 the size of a block depends on its distance alone. What cannot be simulated in
+    8 GiB of memory is left out, and named on stderr.
+
+    With --mpi the times are real. In one run the algorithms are warmed up, then take turns in
+    rounds; the table has the median of the rounds, and the least and largest. CPU US is that of all
+    ranks together. Where a machine has more ranks than cores, a line says so.
+
     Messages and bytes are those that rank 0 sends in a call, and the memory that it holds.
-
-    Above 1,024 ranks linear and pairwise are computed by the model instead, and are marked so;
-    above 2,048 the size of a block depends on its distance alone. What cannot be simulated in 8 GiB
-    of memory is left out, and named on stderr.
 
     \b
     Examples: vas a2av bench --ranks 128 --size 16 --radix 2 --radix 8
               vas a2av bench --ranks 32 --calls 1 --svg times.svg
-              vas a2av bench --ranks 16384 --algorithm sloav --algorithm sloav2 --calls 1
+              vas a2av bench --mpi openmpi --size 8 --size 64
+              vas a2av bench --mpi /opt/mpi --launcher 'srun -N 4 -n 64' --svg times.svg
     """
     sizes = tuple(dict.fromkeys(sizes)) or (_SIZES_OF_A_PLOT if svg else (8,))
+    algorithms, radices = tuple(dict.fromkeys(algorithms)), tuple(dict.fromkeys(radices))
     if svg:
         check_plot(svg, sizes)
+    if isinstance(case, RealCase):
+        _bench_real(case, sizes, algorithms or ALGORITHMS, radices, svg, as_json)
+    else:
+        _bench_simulated(case, sizes, algorithms or ALGORITHMS, radices, svg, as_json)
+
+
+def _bench_real(
+    case: RealCase,
+    sizes: Sequence[int],
+    algorithms: Sequence[str],
+    radices: Sequence[int],
+    svg: Path | None,
+    as_json: bool,
+) -> None:
+    if not case.launcher:
+        check_sizes(sizes, case.ranks, "a2av bench")
+    costs = bench_real.measure(case, sizes, algorithms, radices)
+    if svg:
+        write_atomically(svg, bench_real.plot(case, costs))
+    if as_json:
+        print_json(bench_real.as_json(case, sizes, costs))
+        return
+    note(bench_real.heading(case, costs))
+    print_table(bench_real.HEADER, bench_real.rows_of(costs))
+
+
+def _bench_simulated(
+    case: SimulatedCase,
+    sizes: Sequence[int],
+    algorithms: Sequence[str],
+    radices: Sequence[int],
+    svg: Path | None,
+    as_json: bool,
+) -> None:
     require(SIMULATED)
-    calls = plan([replace(case, size=size) for size in sizes], algorithms or ALGORITHMS, radices)
+    calls = plan([replace(case, size=size) for size in sizes], algorithms, radices)
     for call in calls:
         if call.left_out:
             note(f"left out: {call.name}: {call.left_out}")
-    measured = [(call, _cost_of(call)) for call in calls if not call.left_out]
+    kept = [call for call in calls if not call.left_out]
+    name = "{0.name}, {0.case.size} B".format
+    measured = list(zip(kept, each_shown(kept, name, _cost_of), strict=True))
     if svg:
         write_atomically(svg, _plot(case, measured))
     if as_json:

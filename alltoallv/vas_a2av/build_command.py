@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import click
 
-from vas_a2av.building import MPIS, build_for, installed_mpis
+from vas_a2av.building import MpiKind, build_for, installed_mpis
+from vas_a2av.mpi_option import mpi_option
 from vas_core.cli import json_option, print_json
 from vas_core.table import print_table
 
 
 @click.command()
-@click.option(
-    "--mpi", "name", type=click.Choice(sorted(MPIS)), help="MPI to build for; default: all found."
-)
+@mpi_option("MPI to build for; default: all found.")
 @json_option
-def build(name: str | None, as_json: bool) -> None:
+def build(kind: MpiKind | None, as_json: bool) -> None:
     """Build the library for this machine's MPIs.
 
     libvas-a2av-pmpi.so is for LD_PRELOAD: programs need no change. libvas-a2av.so has the explicit
     API of alltoallv/include/vas_a2av.h. They are built below build/alltoallv.
 
     \b
-    Example: vas a2av build --mpi openmpi
-             mpiexec.openmpi -x LD_PRELOAD=$PWD/build/alltoallv/openmpi/libvas-a2av-pmpi.so PROGRAM
+    Examples: vas a2av build --mpi /opt/mpi
+              vas a2av build --mpi openmpi
+              mpiexec.openmpi -x LD_PRELOAD=$PWD/build/alltoallv/openmpi/libvas-a2av-pmpi.so PROGRAM
     """
-    kinds = [MPIS[name]] if name else installed_mpis()
-    built = {kind.name: build_for(kind) for kind in kinds}
+    kinds = [kind] if kind else installed_mpis()
+    built = {each.name: build_for(each) for each in kinds}
     rows = [
         (mpi, directory / "libvas-a2av-pmpi.so", directory / "libvas-a2av.so")
         for mpi, directory in built.items()

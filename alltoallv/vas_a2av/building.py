@@ -14,16 +14,20 @@ from vas_core.repository import REPOSITORY
 SOURCES = REPOSITORY / "alltoallv"
 BUILT = REPOSITORY / "build" / "alltoallv"
 _TIMEOUT_SECONDS = 300.0
+_ELSEWHERE = "load what its compiler needs, such as its module"
 
 
 @dataclass(frozen=True)
 class MpiKind:
     """An MPI that the library is built for, by the names or paths of its programs.
 
-    `libraries`: the directory of its shared libraries, where the loader does not look by itself.
+    `family`: `openmpi`, or `mpich` for all whose launcher takes MPICH's options. `package`: the
+    packages of Debian 12 that have it; empty for an MPI that is elsewhere. `libraries`: the
+    directory of its shared libraries, where the loader does not look by itself.
     """
 
     name: str
+    family: str
     compiler: str
     launcher: str
     package: str
@@ -32,13 +36,15 @@ class MpiKind:
     @property
     def is_open_mpi(self) -> bool:
         """Tells whether the launcher of this MPI takes Open MPI's options."""
-        return self.name.startswith("openmpi")
+        return self.family == "openmpi"
 
 
-OPEN_MPI = MpiKind("openmpi", "mpicc.openmpi", "mpiexec.openmpi", "libopenmpi-dev openmpi-bin")
-MPICH = MpiKind("mpich", "mpicc.mpich", "mpiexec.mpich", "libmpich-dev mpich")
+OPEN_MPI = MpiKind(
+    "openmpi", "openmpi", "mpicc.openmpi", "mpiexec.openmpi", "libopenmpi-dev openmpi-bin"
+)
+MPICH = MpiKind("mpich", "mpich", "mpicc.mpich", "mpiexec.mpich", "libmpich-dev mpich")
 MPIS = {kind.name: kind for kind in (OPEN_MPI, MPICH)}
-SIMULATED = MpiKind("simgrid", "smpicc", "smpirun", "libsimgrid-dev")
+SIMULATED = MpiKind("simgrid", "simgrid", "smpicc", "smpirun", "libsimgrid-dev")
 
 
 def is_installed(kind: MpiKind) -> bool:
@@ -68,7 +74,7 @@ def require(kind: MpiKind) -> None:
         raise NotHere(
             f"{kind.compiler} and {kind.launcher} are not installed, or cannot compile",
             where="a2av",
-            hint=f"on Debian 12, apt-get install {kind.package}",
+            hint=f"on Debian 12, apt-get install {kind.package}" if kind.package else _ELSEWHERE,
         )
 
 

@@ -9,7 +9,7 @@ from vas_core.lazy import Later, LazyGroup
 _LATER = {
     "bench": Later(
         "vas_a2av.bench_command:bench",
-        "Simulate calls of each algorithm; print times.",
+        "Time calls of each algorithm, simulated or on an MPI.",
     ),
     "build": Later("vas_a2av.build_command:build", "Build the library for this machine's MPIs."),
     "demo": Later(

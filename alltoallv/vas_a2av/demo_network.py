@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from vas_core.process import run
 NODES = 4
 _PREFIX = "vas-a2av"
 _HUB = f"{_PREFIX}-hub"
+# Two demos at once would remove each other's nodes.
+LOCK = Path("/run/vas-a2av-demo.lock")
 
 # What mpiexec calls with a host and a command line, as it calls ssh.
 _AGENT = f"""#!/bin/sh
@@ -36,13 +39,19 @@ def inside(node: int) -> list[str]:
 
 @contextmanager
 def four_nodes(directory: Path) -> Iterator[Path]:
-    """Makes four nodes, and removes them at the end.
+    """Makes four nodes, and removes them at the end. Waits for another demo to end.
 
     Yields the path of a program that mpiexec calls in place of ssh, written to `directory`.
 
     Everything is in namespaces of its own: the host's interfaces, routes and firewall stay as they
     are. Raises CommandFailed.
     """
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield from _nodes(directory)
+
+
+def _nodes(directory: Path) -> Iterator[Path]:
     remove_nodes()
     agent = directory / "agent"
     agent.write_text(_AGENT)
@@ -74,12 +83,3 @@ def remove_nodes() -> None:
     for name in names:
         if name == _HUB or name in {f"{_PREFIX}-{node}" for node in range(1, NODES + 1)}:
             run(["ip", "netns", "delete", name])
-
-
-def sent_packets() -> int:
-    """Returns how many packets all nodes have sent through their interfaces."""
-    total = 0
-    for node in range(1, NODES + 1):
-        words = ["ip", "-n", f"{_PREFIX}-{node}", "-s", "-j", "link", "show", "eth0"]
-        total += int(json.loads(run(words).stdout)[0]["stats64"]["tx"]["packets"])
-    return total

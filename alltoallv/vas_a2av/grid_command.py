@@ -7,11 +7,14 @@ from pathlib import Path
 
 import click
 
-from vas_a2av.bench_command import DISTRIBUTIONS
+from vas_a2av.bench_options import DISTRIBUTIONS
 from vas_a2av.building import SIMULATED, require
 from vas_a2av.grid_points import PointFile, point_of
+from vas_a2av.showing import each_shown
 from vas_a2av.simulation import PLATFORMS, SimulatedCase
 from vas_core.cli import SizeType, json_option, print_json
+from vas_core.files import check_writable
+from vas_core.sizes import format_size
 from vas_core.table import print_table
 
 _DISTRIBUTIONS = tuple(name for name in DISTRIBUTIONS if name != "equal")
@@ -78,16 +81,18 @@ def grid(
     Examples: vas a2av grid --ranks 16 --size 8 --size 4K
               vas a2av grid --ranks 8 --ranks 64 --size 1 --size 1M --resume points.jsonl
     """
+    if resume:
+        check_writable(resume)
     file = PointFile(resume) if resume else None
     require(SIMULATED)
     first = SimulatedCase(2, 1, "equal", 1, 1, node_ranks, platform=platform)
-    cases = (
+    cases = [
         replace(first, ranks=count, size=size, distribution=name)
         for count in ranks
         for size in sizes
         for name in distributions
-    )
-    points = list(file.measured(cases) if file else map(point_of, cases))
+    ]
+    points = each_shown(cases, _name, file.point_of if file else point_of)
     if as_json:
         print_json({"simulated": True, "points": [asdict(point) for point in points]})
         return
@@ -97,3 +102,7 @@ def grid(
         for p in points
     ]  # fmt: skip
     print_table(("RANKS", "SIZE B", "SIZES", "USED", "RADIX", "MPI'S OWN US", "RATIO"), rows)
+
+
+def _name(case: SimulatedCase) -> str:
+    return f"{case.ranks} ranks, {format_size(case.size)}, {case.distribution}"

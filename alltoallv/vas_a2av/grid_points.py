@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,19 +51,18 @@ class PointFile:
         self._path = path
         self._points = {point.place: point for point in read_points(path)}
 
-    def measured(self, cases: Iterable[SimulatedCase]) -> Iterator[GridPoint]:
-        """Yields the point of each case: from the file, or simulated and then added to it.
+    def point_of(self, case: SimulatedCase) -> GridPoint:
+        """Returns the point of a case: from the file, or simulated and then added to it.
 
         Raises CommandFailed when a simulation fails, OSError if the file cannot be written.
         """
-        for case in cases:
-            place = (case.platform, case.node_ranks, case.ranks, case.size, case.distribution)
-            point = self._points.get(place)
-            if point is None:
-                point = self._points[place] = point_of(case)
-                with self._path.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(point)) + "\n")
-            yield point
+        place = (case.platform, case.node_ranks, case.ranks, case.size, case.distribution)
+        point = self._points.get(place)
+        if point is None:
+            point = self._points[place] = point_of(case)
+            with self._path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(asdict(point)) + "\n")
+        return point
 
 
 def read_points(path: Path) -> list[GridPoint]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_a2av.building import MpiKind
+from vas_core.errors import BadInput
 from vas_core.process import Completed, run
 
 
@@ -26,7 +27,8 @@ def launch(
     """
     variables = dict(environment or {})
     if kind.libraries:
-        variables["LD_LIBRARY_PATH"] = kind.libraries
+        others = os.environ.get("LD_LIBRARY_PATH", "")
+        variables["LD_LIBRARY_PATH"] = f"{kind.libraries}:{others}".rstrip(":")
     if kind.is_open_mpi:
         words = [kind.launcher, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
         # Open MPI asks root to say so.
@@ -37,3 +39,18 @@ def launch(
         words += [word for name, value in variables.items() for word in ("-env", name, value)]
     command = [*words, "-n", str(ranks), *argv]
     return run(command, check=check, timeout_seconds=timeout_seconds)
+
+
+def launch_by(
+    launcher: Sequence[str], argv: Sequence[str | Path], *, prints: str, timeout_seconds: float
+) -> Completed:
+    """Runs a program by a user's launcher, which decides how many ranks it has, and where.
+
+    Raises CommandFailed when it fails or takes too long, BadInput when `prints`, a word that the
+    program always prints, is missing.
+    """
+    done = run([*launcher, *argv], timeout_seconds=timeout_seconds)
+    if prints not in done.stdout:
+        what = f"{' '.join(launcher)!r} did not start the program that follows it"
+        raise BadInput(what, where="--launcher", hint="such as 'srun -N 2 -n 2'")
+    return done

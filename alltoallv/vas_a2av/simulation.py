@@ -123,9 +123,11 @@ def simulate(case: SimulatedCase, algorithm: str, radix: int) -> SimulatedCost:
     platform says, so the result does not depend on this machine. Raises VasError on more ranks than
     the platform has nodes, CommandFailed when the simulation fails.
     """
-    words = [algorithm, radix, case.distribution, case.size, case.calls, case.seed, case.leaders]
+    words: list[object] = [case.distribution, case.size, case.calls, case.seed, case.leaders]
     where = (case.ranks, case.node_ranks, case.platform, case.believed)
-    program = "many_ranks" if needs_shared_memory(case, algorithm) else "bench"
+    many = needs_shared_memory(case, algorithm)
+    program = "many_ranks" if many else "bench"
+    words[:0] = [algorithm, radix] if many else [f"{algorithm}:{radix}"]
     found = run_simulated(program, list(map(str, words)), *where)
     counted = ("messages", "payload_bytes", "metadata_bytes", "scratch_bytes")
     names = (*counted, "used", "used_radix", "used_leaders")

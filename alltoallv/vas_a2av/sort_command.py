@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from vas_a2av.bench_command import ALGORITHMS
+from vas_a2av.bench_options import ALGORITHMS
 from vas_a2av.building import SIMULATED, require
+from vas_a2av.showing import each_shown
 from vas_a2av.simulation import PLATFORMS, run_simulated
 from vas_core.cli import json_option, print_json
 from vas_core.errors import FoundDifferent
@@ -98,16 +99,12 @@ def sort(
     Raises FoundDifferent when a key is at the wrong rank.
     """
     require(SIMULATED)
-    found = [
-        run_simulated(
-            "bucket_sort",
-            [name, str(radix), *_CLASSES[size], _LEADERS, str(rounds), calls],
-            ranks,
-            node_ranks,
-            platform,
-        )
-        for name in algorithms
-    ]
+
+    def sorted_by(name: str) -> dict[str, Any]:
+        words = [name, str(radix), *_CLASSES[size], _LEADERS, str(rounds), calls]
+        return run_simulated("bucket_sort", words, ranks, node_ranks, platform)
+
+    found = each_shown(algorithms, str, sorted_by)
     _check_sorted(found)
     if as_json:
         case = {"class": size, "platform": platform, "node_ranks": node_ranks, "calls": calls}

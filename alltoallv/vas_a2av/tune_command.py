@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 
-from vas_a2av.building import MPIS, MpiKind, build_for, installed_mpis
-from vas_a2av.launching import launch
+from vas_a2av.building import MpiKind, build_for, installed_mpis
+from vas_a2av.launching import launch, launch_by
+from vas_a2av.mpi_option import launcher_option, mpi_option
 from vas_a2av.network_file import network_path, parse_network, write_network
+from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
-from vas_core.process import run
+from vas_core.files import check_writable
 
 _TIMEOUT_SECONDS = 300.0
 
 
 @click.command()
-@click.option(
-    "--mpi",
-    "name",
-    type=click.Choice(sorted(MPIS)),
-    help="MPI to measure with; default: the first found.",
-)
-@click.option("--launcher", default="", help="Command that starts two ranks, such as 'srun -N 2'.")
+@mpi_option("MPI to measure with; default: the first found.")
+@launcher_option("Command that starts two ranks, such as 'srun -N 2'.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of the figures; default: in ~/.cache/vas.",
 )
 @json_option
-def tune(name: str | None, launcher: str, output: Path | None, as_json: bool) -> None:
+def tune(
+    kind: MpiKind | None, launcher: tuple[str, ...], output: Path | None, as_json: bool
+) -> None:
     """Measure this machine's messages and copies.
 
     Two ranks exchange messages for some seconds. Let --launcher start them on two nodes: on one
@@ -41,20 +42,25 @@ def tune(name: str | None, launcher: str, output: Path | None, as_json: bool) ->
     \b
     Example: vas a2av tune --mpi openmpi --launcher 'mpiexec.openmpi -n 2 --map-by node'
     """
-    kind = MPIS[name] if name else installed_mpis()[0]
-    text = measure(kind, launcher)
-    path = output or network_path(kind.name)
+    kind = kind or installed_mpis()[0]
+    path = output or network_path(kind.family)
+    if path.parent.is_dir():
+        check_writable(path)
+    text = one_shown(f"two ranks of {kind.name}", partial(measure, kind, launcher))
     network = parse_network(text, where="a2av tune")
-    write_network(path, text, f"vas a2av tune, {kind.name}, {launcher or 'two ranks of a machine'}")
+    where = shlex.join(launcher) or "two ranks of a machine"
+    write_network(path, text, f"vas a2av tune, {kind.name}, {where}")
     if as_json:
         print_json({"mpi": kind.name, "file": str(path), **asdict(network)})
         return
     click.echo(f"{text}written to {path}")
 
 
-def measure(kind: MpiKind, launcher: str) -> str:
+def measure(kind: MpiKind, launcher: Sequence[str] = ()) -> str:
     """Runs the program that measures, and returns its lines. Raises CommandFailed."""
     program = build_for(kind, "tune") / "tune"
     if launcher:
-        return run([*shlex.split(launcher), program], timeout_seconds=_TIMEOUT_SECONDS).stdout
+        return launch_by(
+            launcher, [program], prints="overhead_ns", timeout_seconds=_TIMEOUT_SECONDS
+        ).stdout
     return launch(kind, 2, [program], timeout_seconds=_TIMEOUT_SECONDS).stdout

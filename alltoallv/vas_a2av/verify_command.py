@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from vas_a2av.building import MPIS, MpiKind, build_for, installed_mpis
+from vas_a2av.building import MpiKind, build_for, installed_mpis
 from vas_a2av.launching import launch
+from vas_a2av.mpi_option import mpi_option
+from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
 from vas_core.errors import FoundDifferent
 
 
 @click.command()
-@click.option(
-    "--mpi",
-    "name",
-    type=click.Choice(sorted(MPIS)),
-    help="MPI to compare with; default: the first found.",
-)
+@mpi_option("MPI to compare with; default: the first found.")
 @click.option(
     "--ranks", type=click.IntRange(1, 1024), default=9, show_default=True, help="Number of ranks."
 )
@@ -25,7 +24,7 @@ from vas_core.errors import FoundDifferent
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
 @json_option
-def verify(name: str | None, ranks: int, cases: int, seed: int, as_json: bool) -> None:
+def verify(kind: MpiKind | None, ranks: int, cases: int, seed: int, as_json: bool) -> None:
     """Compare the library with an MPI, byte for byte.
 
     Each case has a random number of the ranks, counts, displacements, datatypes, algorithm and
@@ -34,8 +33,9 @@ def verify(name: str | None, ranks: int, cases: int, seed: int, as_json: bool) -
     \b
     Example: vas a2av verify --mpi mpich --ranks 13 --cases 1000
     """
-    kind = MPIS[name] if name else installed_mpis()[0]
-    said = verify_on(kind, ranks, cases, seed)
+    kind = kind or installed_mpis()[0]
+    name = f"{cases} cases on {ranks} ranks of {kind.name}"
+    said = one_shown(name, partial(verify_on, kind, ranks, cases, seed))
     if as_json:
         print_json({"mpi": kind.name, "ranks": ranks, "cases": cases, "seed": seed, "result": said})
         return

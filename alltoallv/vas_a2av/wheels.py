@@ -43,6 +43,7 @@ def mpi_of_wheel(name: str) -> MpiKind:
     programs = root / "bin"
     return MpiKind(
         name,
+        package,
         str(programs / compiler),
         str(programs / "mpiexec"),
         f"{package} (PyPI)",

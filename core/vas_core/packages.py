@@ -35,8 +35,8 @@ _NEEDED_FOR = {
     "firewall": "test",
     "long": "test --ci, --slice, --all",
     "a2av": "a2av, test",
-    "mpi": "a2av build, verify, tune, demo",
-    "simgrid": "a2av bench, sort",
+    "mpi": "a2av build, verify, tune, demo, bench --mpi",
+    "simgrid": "a2av bench, grid, sort",
     "native": "build --native",
 }
 NO_PACKAGE = "-"
