@@ -9,7 +9,6 @@ from pathlib import Path
 from vas_a2av.building import MpiKind
 from vas_core.process import Completed, run
 
-
 # By default ranks that wait poll, and take the time of those that they wait for.
 _PATIENT_OPEN_MPI = {
     "mpi_yield_when_idle": "1",
