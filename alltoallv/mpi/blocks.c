@@ -65,14 +65,46 @@ bool vas_side_is_invalid(const struct vas_side *side, int ranks)
     return false;
 }
 
+/* Lets a part that begins at NULL, as those of MPI_BOTTOM may, begin behind it, by a type that goes
+ * as far back: MPI_Pack of MPICH refuses NULL. `made` is the type to free, or MPI_DATATYPE_NULL.
+ * Returns 0 or an error of MPI. */
+static int leave_null(struct part *part, MPI_Datatype *made)
+{
+    const int one = 1;
+    const MPI_Aint back = -64;
+    *made = MPI_DATATYPE_NULL;
+    if (part->at)
+        return 0;
+    int error = PMPI_Type_create_hindexed(1, &one, &back, part->type, made);
+    if (error)
+        return error;
+    part->at = (unsigned char *)(uintptr_t)-back;
+    part->type = *made;
+    return PMPI_Type_commit(made);
+}
+
+/* Packs a part that is not plain into bytes, or with `unpacks` the bytes into the part. Returns 0
+ * or an error of MPI. */
+static int convert(struct part part, unsigned char *bytes, bool unpacks, MPI_Comm comm)
+{
+    MPI_Datatype made;
+    int error = leave_null(&part, &made);
+    if (!error && unpacks)
+        error = vas_type_unpack(&part.facts, part.type, bytes, part.at, part.count, comm);
+    else if (!error)
+        error = vas_type_pack(&part.facts, part.type, part.at, part.count, bytes, comm);
+    if (made != MPI_DATATYPE_NULL)
+        PMPI_Type_free(&made);
+    return error;
+}
+
 static int pack(const struct part *part, unsigned char *to, MPI_Comm comm)
 {
-    if (part->facts.plain) {
-        memcpy(to, (unsigned char *)((uintptr_t)part->at + (uintptr_t)part->facts.first),
-               bytes_of(part));
-        return 0;
-    }
-    return vas_type_pack(&part->facts, part->type, part->at, part->count, to, comm);
+    if (!part->facts.plain)
+        return convert(*part, to, false, comm);
+    memcpy(to, (unsigned char *)((uintptr_t)part->at + (uintptr_t)part->facts.first),
+           bytes_of(part));
+    return 0;
 }
 
 /* Sets the sizes of all blocks, the addresses of those that are plain bytes, and `packed` to
@@ -173,8 +205,7 @@ int vas_blocks_end(struct vas_blocks *blocks, const struct vas_side *receive, MP
     for (int rank = 0; rank < blocks->ranks && blocks->packed_receive && !drop && !error; rank++) {
         error = read_part(receive, rank, &part);
         if (!error && blocks->receive_bytes[rank] > 0 && !part.facts.plain)
-            error = vas_type_unpack(&part.facts, part.type, blocks->receive[rank], part.at,
-                                    part.count, comm);
+            error = convert(part, blocks->receive[rank], true, comm);
     }
     free(blocks->packed_send);
     free(blocks->packed_receive);

@@ -27,13 +27,16 @@ struct oracle {
     uint64_t seed;
     int rank, ranks, algorithm;
     struct group *groups;
-    struct type_kind kinds[TYPES];
+    bool null_types;
+    struct type_kind kinds[ALL_TYPES];
     long compared, different;
 };
 
 struct buffers {
     unsigned char *send, *ours, *reference;
     size_t send_mapped;
+    const void *from; /* the addresses that are passed */
+    void *to;
 };
 
 static void fill(unsigned char *bytes, size_t count, struct dice dice)
@@ -115,11 +118,12 @@ static void compare(struct oracle *oracle, const struct oracle_case *is, const c
         return;
     if (oracle->different++ == 0)
         fprintf(stderr,
-                "oracle: seed %llu case %d rank %d of %d (%s): %s; pattern %d%s%s%s\n",
+                "oracle: seed %llu case %d rank %d of %d (%s): %s; pattern %d%s%s%s%s%s%s\n",
                 (unsigned long long)oracle->seed, is->number, oracle->rank, is->ranks, route,
                 error ? "an error" : "other bytes than PMPI's", is->pattern,
                 is->in_place ? ", in place" : "", is->by_rank ? ", by rank" : "",
-                is->wide ? ", wide" : "");
+                is->wide ? ", wide" : "", is->overlaps ? ", blocks overlap" : "",
+                is->bottom ? ", MPI_BOTTOM" : "", is->null_type ? ", null types" : "");
 }
 
 /* Tells of a send buffer that was written: in the printed form it is not mapped read-only. */
@@ -135,6 +139,33 @@ static void check_send_buffer(struct oracle *oracle, const struct oracle_case *i
     free(before);
 }
 
+/* Calls the library with the arguments of the reference, or with MPI_BOTTOM, and compares. */
+static void call_and_compare(struct oracle *oracle, const struct oracle_case *is,
+                             struct group *group, const struct buffers *buffers,
+                             struct layout *send, struct layout *receive, int error)
+{
+    const void *from = buffers->from;
+    void *to = buffers->to;
+    if (is->bottom && from && from != MPI_IN_PLACE) {
+        layout_move_to_bottom(send, is, from);
+        from = MPI_BOTTOM;
+    }
+    if (is->bottom && to) {
+        layout_move_to_bottom(receive, is, to);
+        to = MPI_BOTTOM;
+    }
+    if (is->number % 4 == 0) {
+        error |= call_by_name(is, from, send, to, receive, group->comm);
+        compare(oracle, is, "by name", buffers, receive->bytes, error);
+        return;
+    }
+    group->own->settings.core = settings_of(oracle, is);
+    struct vas_side out = layout_side(send, is, from), in = layout_side(receive, is, to);
+    error |= vas_communicator_exchange(group->own, is->in_place ? NULL : &out, &in, group->comm);
+    compare(oracle, is, a2av_name(group->own->settings.core.algorithm), buffers, receive->bytes,
+            error);
+}
+
 static void run_case(struct oracle *oracle, const struct oracle_case *is, struct group *group)
 {
     struct layout send, receive;
@@ -147,29 +178,19 @@ static void run_case(struct oracle *oracle, const struct oracle_case *is, struct
     struct dice noise = dice_of(is->seed, (uint64_t)oracle->rank, 2002);
     bool none_in = receive.empty && is->null_if_empty, none_out = send.empty && is->null_if_empty;
     void *reference = none_in ? NULL : buffers.reference + receive.margin;
-    void *ours = none_in ? NULL : buffers.ours + receive.margin;
-    const void *from = is->in_place ? MPI_IN_PLACE : none_out ? NULL : buffers.send + send.margin;
+    buffers.to = none_in ? NULL : buffers.ours + receive.margin;
+    buffers.from = is->in_place ? MPI_IN_PLACE : none_out ? NULL : buffers.send + send.margin;
 
     fill(buffers.reference, receive.bytes, noise);
-    int error = call_reference(is, from, &send, reference, &receive, group->comm);
+    int error = call_reference(is, buffers.from, &send, reference, &receive, group->comm);
     fill(buffers.ours, receive.bytes, noise);
-    if (is->number % 4 == 0) {
-        error |= call_by_name(is, from, &send, ours, &receive, group->comm);
-        compare(oracle, is, "by name", &buffers, receive.bytes, error);
-    } else {
-        group->own->settings.core = settings_of(oracle, is);
-        struct vas_side out = layout_side(&send, is, from), in = layout_side(&receive, is, ours);
-        error |= vas_communicator_exchange(group->own, is->in_place ? NULL : &out, &in,
-                                           group->comm);
-        compare(oracle, is, a2av_name(group->own->settings.core.algorithm), &buffers,
-                receive.bytes, error);
-    }
+    call_and_compare(oracle, is, group, &buffers, &send, &receive, error);
     check_send_buffer(oracle, is, buffers.send, send.bytes);
     munmap(buffers.send, buffers.send_mapped);
     free(buffers.ours);
     free(buffers.reference);
-    layout_free(&send);
-    layout_free(&receive);
+    layout_free(&send, is);
+    layout_free(&receive, is);
 }
 
 /* Makes a communicator of the first ranks for each number of ranks. */
@@ -208,7 +229,8 @@ static void run_cases(struct oracle *oracle, int cases)
         bool again = number % CASES_WITH_ONE == 2;
         if (oracle->rank >= ranks)
             continue;
-        struct oracle_case is = case_of(oracle->seed, again ? number - 1 : number, ranks);
+        struct oracle_case is = case_of(oracle->seed, again ? number - 1 : number, ranks,
+                                        oracle->null_types);
         is.number = number;
         run_case(oracle, &is, &oracle->groups[ranks]);
     }
@@ -229,6 +251,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &oracle.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &oracle.ranks);
     types_make(oracle.kinds);
+    oracle.null_types = mpi_takes_null_types();
     make_groups(&oracle);
     run_cases(&oracle, cases);
     long mine[2] = {oracle.compared, oracle.different}, all[2] = {0, 0};

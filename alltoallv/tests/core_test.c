@@ -11,6 +11,7 @@
 #include "../core/lengths.h"
 #include "../core/load.h"
 #include "../core/schedule.h"
+#include "mailboxes.h"
 #include "shapes.h"
 
 static void check_lengths(void)
@@ -212,6 +213,30 @@ static void check_memory(void)
     CHECK(run_all(&shape).scratch_bytes > (uint64_t)128 << 20);
 }
 
+/* Checks that the mailboxes tell of a send buffer that is written too early, and what arrives then:
+ * the late ones pass on what the buffer has when the message is received. */
+static void check_mailboxes(void)
+{
+    for (int late = 0; late < 2; late++) {
+        struct mailboxes *boxes = mailboxes_new(2, late ? MAIL_LATE : MAIL_COPIED);
+        struct a2av_transport *one = mailboxes_rank(boxes, 0), *two = mailboxes_rank(boxes, 1);
+        unsigned char out[2] = {1, 2}, in[2] = {0};
+        int sent[2], wanted[2];
+        for (int i = 0; i < 2; i++) {
+            CHECK(one->send(one, &out[i], 1, 1, A2AV_TAG_ROUND, &sent[i]) == 0);
+            CHECK(two->receive(two, &in[i], 1, 0, A2AV_TAG_ROUND, &wanted[i]) == 0);
+        }
+        out[0] = 3;
+        for (int i = 1; i >= 0; i--)
+            CHECK(two->wait(two, wanted[i], NULL) == 0);
+        CHECK(in[0] == (late ? 3 : 1) && in[1] == 2);
+        for (int i = 0; i < 2; i++)
+            CHECK(one->wait(one, sent[i], NULL) == 0);
+        CHECK(mailboxes_changed(boxes) == 1);
+        mailboxes_free(boxes);
+    }
+}
+
 static int print_counts(char **argv, int argc)
 {
     int algorithm = a2av_by_name(argv[4]);
@@ -232,6 +257,7 @@ int main(int argc, char **argv)
     if (argc >= 6 && strcmp(argv[1], "count") == 0)
         return print_counts(argv, argc);
     check_lengths();
+    check_mailboxes();
     for (int ranks = 1; ranks < 70; ranks++)
         for (int radix = 2; radix <= ranks + 1; radix++)
             check_schedule(ranks, radix);

@@ -6,28 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKETS = 4096, SENT = -1 };
+enum { TICKETS = 4096, ENDS = 2 };
 
-struct letter {
-    struct letter *next;
-    int from, tag;
-    size_t count;
-    unsigned char bytes[];
+/* A message, of which the send was started, or the receive, or both. As in MPI the starts of one
+ * sender and tag belong together in their order. */
+struct message {
+    struct message *next; /* in the box, until both were started */
+    struct box *box;
+    pthread_cond_t changed;
+    int from, tag, waited; /* how many of its ends were waited for */
+    bool sent, wanted, delivered;
+    const unsigned char *bytes; /* the sender's memory */
+    unsigned char *copy;        /* what that was when the send started */
+    unsigned char *to;
+    size_t count, room;
 };
 
-struct wanted {
-    void *bytes;
-    size_t room;
-    int from, tag;
+struct ticket {
+    struct message *message; /* NULL: free */
+    bool sends;
 };
 
+/* The lock protects the messages to the box's rank. */
 struct box {
     struct a2av_transport base; /* the first member */
     struct mailboxes *all;
     pthread_mutex_t lock;
-    pthread_cond_t came;
-    struct letter *first, **last;
-    struct wanted wanted[TICKETS];
+    struct message *first, **last;
+    struct ticket tickets[TICKETS];
     int next_ticket;
     struct a2av_window window;
     unsigned char **parts; /* of the node's ranks */
@@ -36,71 +42,131 @@ struct box {
 
 struct mailboxes {
     int ranks;
-    _Atomic uint64_t between;
+    enum mail mail;
+    _Atomic uint64_t between, changed;
     struct box *boxes;
 };
 
-static int send_letter(struct a2av_transport *base, const void *bytes, size_t count, int to,
-                       int tag, int *ticket)
+static int keep_ticket(struct box *own, struct message *message, bool sends)
 {
-    struct box *own = (struct box *)base, *box = &own->all->boxes[to];
-    struct letter *letter = malloc(sizeof *letter + count);
-    if (!letter)
-        return A2AV_NO_MEMORY;
-    if (base->node_of && base->node_of[base->rank] != base->node_of[to])
-        own->all->between++;
-    *letter = (struct letter){.from = base->rank, .tag = tag, .count = count};
-    if (count > 0)
-        memcpy(letter->bytes, bytes, count);
-    pthread_mutex_lock(&box->lock);
-    *box->last = letter;
-    box->last = &letter->next;
-    pthread_cond_signal(&box->came);
-    pthread_mutex_unlock(&box->lock);
-    *ticket = SENT;
-    return 0;
+    int ticket = own->next_ticket++ % TICKETS;
+    if (own->tickets[ticket].message)
+        fprintf(stderr, "rank %d: too many tickets\n", own->base.rank), abort();
+    own->tickets[ticket] = (struct ticket){message, sends};
+    return ticket;
 }
 
-static int want_letter(struct a2av_transport *base, void *bytes, size_t room, int from, int tag,
-                       int *ticket)
+/* Returns the oldest message whose other end was started, and takes it out of the box; or a new
+ * one, that the other end will find. NULL without memory. */
+static struct message *join(struct box *box, int from, int tag, bool sends)
 {
-    struct box *own = (struct box *)base;
-    *ticket = own->next_ticket++ % TICKETS;
-    own->wanted[*ticket] = (struct wanted){bytes, room, from, tag};
-    return 0;
-}
-
-static struct letter *take(struct box *own, const struct wanted *wanted)
-{
-    for (struct letter **at = &own->first; *at; at = &(*at)->next) {
-        struct letter *letter = *at;
-        if (letter->from == wanted->from && letter->tag == wanted->tag) {
-            *at = letter->next;
-            if (!letter->next)
-                own->last = at;
-            return letter;
+    for (struct message **at = &box->first; *at; at = &(*at)->next) {
+        struct message *found = *at;
+        if (found->from == from && found->tag == tag && found->sent != sends) {
+            *at = found->next;
+            if (!found->next)
+                box->last = at;
+            return found;
         }
     }
-    return NULL;
+    struct message *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (struct message){.box = box, .from = from, .tag = tag};
+    pthread_cond_init(&made->changed, NULL);
+    *box->last = made;
+    box->last = &made->next;
+    return made;
 }
 
-static int wait_letter(struct a2av_transport *base, int ticket, size_t *received)
+static int send_message(struct a2av_transport *base, const void *bytes, size_t count, int to,
+                        int tag, int *ticket)
+{
+    struct box *own = (struct box *)base, *box = &own->all->boxes[to];
+    unsigned char *copy = malloc(count + 1);
+    if (!copy)
+        return A2AV_NO_MEMORY;
+    if (count > 0)
+        memcpy(copy, bytes, count);
+    if (base->node_of && base->node_of[base->rank] != base->node_of[to])
+        own->all->between++;
+    pthread_mutex_lock(&box->lock);
+    struct message *message = join(box, base->rank, tag, true);
+    if (message) {
+        message->sent = true;
+        message->bytes = bytes;
+        message->copy = copy;
+        message->count = count;
+        pthread_cond_signal(&message->changed);
+    }
+    pthread_mutex_unlock(&box->lock);
+    if (!message) {
+        free(copy);
+        return A2AV_NO_MEMORY;
+    }
+    *ticket = keep_ticket(own, message, true);
+    return 0;
+}
+
+static int want_message(struct a2av_transport *base, void *bytes, size_t room, int from, int tag,
+                        int *ticket)
 {
     struct box *own = (struct box *)base;
-    struct letter *letter;
-    if (ticket == SENT)
-        return 0;
-    const struct wanted *wanted = &own->wanted[ticket];
     pthread_mutex_lock(&own->lock);
-    while (!(letter = take(own, wanted)))
-        pthread_cond_wait(&own->came, &own->lock);
+    struct message *message = join(own, from, tag, false);
+    if (message) {
+        message->wanted = true;
+        message->to = bytes;
+        message->room = room;
+        pthread_cond_signal(&message->changed);
+    }
     pthread_mutex_unlock(&own->lock);
-    int error = letter->count > wanted->room ? A2AV_WRONG_SIZE : 0;
-    if (!error && letter->count > 0)
-        memcpy(wanted->bytes, letter->bytes, letter->count);
+    if (!message)
+        return A2AV_NO_MEMORY;
+    *ticket = keep_ticket(own, message, false);
+    return 0;
+}
+
+/* Moves the bytes, if both ends were started. */
+static void deliver(struct message *message)
+{
+    if (message->delivered || !message->sent || !message->wanted)
+        return;
+    bool late = message->box->all->mail == MAIL_LATE;
+    if (message->count > 0 && message->count <= message->room)
+        memcpy(message->to, late ? message->bytes : message->copy, message->count);
+    message->delivered = true;
+    pthread_cond_signal(&message->changed);
+}
+
+static bool has_changed(const struct message *message)
+{
+    return message->count > 0 && memcmp(message->bytes, message->copy, message->count) != 0;
+}
+
+static int wait_message(struct a2av_transport *base, int ticket, size_t *received)
+{
+    struct box *own = (struct box *)base;
+    struct message *message = own->tickets[ticket].message;
+    bool sends = own->tickets[ticket].sends;
+    struct box *box = message->box;
+    bool ends = sends && own->all->mail == MAIL_COPIED;
+    own->tickets[ticket].message = NULL;
+    pthread_mutex_lock(&box->lock);
+    for (deliver(message); !message->delivered && !ends; deliver(message))
+        pthread_cond_wait(&message->changed, &box->lock);
+    int error = !sends && message->count > message->room ? A2AV_WRONG_SIZE : 0;
     if (received)
-        *received = letter->count;
-    free(letter);
+        *received = message->count;
+    if (sends && has_changed(message))
+        own->all->changed++;
+    bool last = ++message->waited == ENDS;
+    pthread_mutex_unlock(&box->lock);
+    if (last) {
+        pthread_cond_destroy(&message->changed);
+        free(message->copy);
+        free(message);
+    }
     return error;
 }
 
@@ -111,20 +177,20 @@ static int give_way(struct a2av_transport *base)
     return 0;
 }
 
-struct mailboxes *mailboxes_new(int ranks)
+struct mailboxes *mailboxes_new(int ranks, enum mail mail)
 {
     struct mailboxes *all = calloc(1, sizeof *all);
     all->ranks = ranks;
+    all->mail = mail;
     all->boxes = calloc((size_t)ranks, sizeof *all->boxes);
     for (int rank = 0; rank < ranks; rank++) {
         struct box *box = &all->boxes[rank];
-        box->base = (struct a2av_transport){.rank = rank, .size = ranks, .send = send_letter,
-                                             .receive = want_letter, .wait = wait_letter,
+        box->base = (struct a2av_transport){.rank = rank, .size = ranks, .send = send_message,
+                                             .receive = want_message, .wait = wait_message,
                                              .pause = give_way};
         box->all = all;
         box->last = &box->first;
         pthread_mutex_init(&box->lock, NULL);
-        pthread_cond_init(&box->came, NULL);
     }
     return all;
 }
@@ -132,12 +198,13 @@ struct mailboxes *mailboxes_new(int ranks)
 void mailboxes_free(struct mailboxes *all)
 {
     for (int rank = 0; rank < all->ranks; rank++) {
-        if (all->boxes[rank].first)
-            fprintf(stderr, "rank %d: a message that nobody took\n", rank), abort();
-        free(all->boxes[rank].parts);
-        free(all->boxes[rank].own_part);
-        pthread_mutex_destroy(&all->boxes[rank].lock);
-        pthread_cond_destroy(&all->boxes[rank].came);
+        struct box *box = &all->boxes[rank];
+        for (int ticket = 0; ticket < TICKETS; ticket++)
+            if (box->first || box->tickets[ticket].message)
+                fprintf(stderr, "rank %d: a message that nobody waited for\n", rank), abort();
+        free(box->parts);
+        free(box->own_part);
+        pthread_mutex_destroy(&box->lock);
     }
     free(all->boxes);
     free(all);
@@ -175,4 +242,9 @@ void mailboxes_put_on_nodes(struct mailboxes *all, const int *node_of, bool shar
 uint64_t mailboxes_between_nodes(const struct mailboxes *all)
 {
     return all->between;
+}
+
+uint64_t mailboxes_changed(const struct mailboxes *all)
+{
+    return all->changed;
 }

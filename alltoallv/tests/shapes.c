@@ -108,42 +108,74 @@ static int *nodes_of(const struct shape *shape)
     return node_of;
 }
 
-struct a2av_counts run_loaded(const struct shape *shape, uint64_t *between,
-                              struct a2av_load *load)
+/* What the ranks of one run counted. */
+struct crew {
+    struct a2av_counts counts; /* of rank 0; the memory is the most of any rank */
+    struct a2av_load load;
+    uint64_t between;
+};
+
+static void start(struct worker *workers, const struct shape *shape, struct mailboxes *boxes)
 {
-    int *node_of = shape->nodes ? nodes_of(shape) : NULL;
-    struct mailboxes *boxes = mailboxes_new(shape->ranks);
-    if (node_of)
-        mailboxes_put_on_nodes(boxes, node_of, shape->shared);
-    struct worker *workers = calloc((size_t)shape->ranks, sizeof *workers);
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 * 1024);
     for (int rank = 0; rank < shape->ranks; rank++) {
-        workers[rank].shape = shape;
-        workers[rank].transport = mailboxes_rank(boxes, rank);
-        CHECK(pthread_create(&workers[rank].thread, &small, work, &workers[rank]) == 0);
+        struct worker *worker = &workers[rank];
+        worker->shape = shape;
+        worker->transport = mailboxes_rank(boxes, rank);
+        CHECK(pthread_create(&worker->thread, &small, work, worker) == 0);
     }
+    pthread_attr_destroy(&small);
+}
+
+/* Waits for the ranks; returns the number of bytes that are wrong, and ranks that are. */
+static size_t join(const struct worker *workers, int ranks, struct crew *crew)
+{
     size_t wrong = 0;
     uint64_t most = 0;
-    for (int rank = 0; rank < shape->ranks; rank++) {
-        pthread_join(workers[rank].thread, NULL);
-        wrong += workers[rank].wrong;
-        wrong += memcmp(&workers[rank].load, &workers[0].load, sizeof workers[0].load) != 0;
-        if (workers[rank].counts.scratch_bytes > most)
-            most = workers[rank].counts.scratch_bytes;
+    for (int rank = 0; rank < ranks; rank++) {
+        const struct worker *worker = &workers[rank];
+        pthread_join(worker->thread, NULL);
+        wrong += worker->wrong;
+        wrong += memcmp(&worker->load, &workers[0].load, sizeof worker->load) != 0;
+        if (worker->counts.scratch_bytes > most)
+            most = worker->counts.scratch_bytes;
     }
-    struct a2av_counts counts = workers[0].counts;
-    *load = workers[0].load;
-    counts.scratch_bytes = most; /* of any rank */
-    pthread_attr_destroy(&small);
-    free(workers);
-    if (between)
-        *between = mailboxes_between_nodes(boxes);
+    crew->counts = workers[0].counts;
+    crew->counts.scratch_bytes = most;
+    crew->load = workers[0].load;
+    return wrong;
+}
+
+static struct crew run_by(const struct shape *shape, enum mail mail)
+{
+    int *node_of = shape->nodes ? nodes_of(shape) : NULL;
+    struct mailboxes *boxes = mailboxes_new(shape->ranks, mail);
+    struct worker *workers = calloc((size_t)shape->ranks, sizeof *workers);
+    struct crew crew;
+    if (node_of)
+        mailboxes_put_on_nodes(boxes, node_of, shape->shared);
+    start(workers, shape, boxes);
+    CHECK(join(workers, shape->ranks, &crew) == 0);
+    CHECK(mailboxes_changed(boxes) == 0);
+    crew.between = mailboxes_between_nodes(boxes);
     mailboxes_free(boxes);
+    free(workers);
     free(node_of);
-    CHECK(wrong == 0);
-    return counts;
+    return crew;
+}
+
+struct a2av_counts run_loaded(const struct shape *shape, uint64_t *between,
+                              struct a2av_load *load)
+{
+    struct crew crew = run_by(shape, MAIL_COPIED), late = run_by(shape, MAIL_LATE);
+    CHECK(memcmp(&late.counts, &crew.counts, sizeof crew.counts) == 0);
+    CHECK(late.between == crew.between);
+    if (between)
+        *between = crew.between;
+    *load = crew.load;
+    return crew.counts;
 }
 
 struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between)

@@ -33,12 +33,13 @@ def test_every_algorithm_delivers_every_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     "sanitizer", ["address,undefined", pytest.param("thread", marks=pytest.mark.long)]
 )
 def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
     program = compiled(tmp_path, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
-    assert run([program], timeout_seconds=110).stdout == "core-test: every check holds\n"
+    assert run([program], timeout_seconds=300).stdout == "core-test: every check holds\n"
 
 
 @pytest.mark.slow

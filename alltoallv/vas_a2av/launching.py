@@ -10,6 +10,20 @@ from vas_a2av.building import MpiKind
 from vas_core.errors import BadInput
 from vas_core.process import Completed, run
 
+# By default ranks that wait poll, and take the time of those that they wait for.
+_PATIENT_OPEN_MPI = {
+    "mpi_yield_when_idle": "1",
+    # Open MPI 5 knows these two, 4 passes over them.
+    "threads_pthreads_yield_strategy": "nanosleep",
+    "threads_pthreads_nanosleep_time": "1000",
+}
+# MPICH 5 knows them; MPICH 4 has nothing like them.
+_PATIENT_MPICH = {
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+}
+
 
 def launch(
     kind: MpiKind,
@@ -29,12 +43,17 @@ def launch(
     if kind.libraries:
         others = os.environ.get("LD_LIBRARY_PATH", "")
         variables["LD_LIBRARY_PATH"] = f"{kind.libraries}:{others}".rstrip(":")
+    # As many ranks as cores poll, which is what `vas a2av tune` measures.
+    crowded = ranks > len(os.sched_getaffinity(0))
     if kind.is_open_mpi:
-        words = [kind.launcher, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        words = [kind.launcher, "--oversubscribe"]
+        settings = _PATIENT_OPEN_MPI if crowded else {"mpi_yield_when_idle": "1"}
+        words += [word for setting in settings.items() for word in ("--mca", *setting)]
         # Open MPI asks root to say so.
         words += ["--allow-run-as-root"] if os.geteuid() == 0 else []
         words += [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
     else:
+        variables |= _PATIENT_MPICH if crowded else {}
         words = [kind.launcher]
         words += [word for name, value in variables.items() for word in ("-env", name, value)]
     command = [*words, "-n", str(ranks), *argv]
