@@ -219,4 +219,14 @@ class ReadCountersTest {
     assertEquals(LENGTH, bytesRead("lustre"));
     assertEquals(0, bytesRead("lustre-local"));
   }
+
+  @Test
+  void countsLocalBytesOnceWhereAllSchemesAreAddedUp() throws Exception {
+    conf.setBoolean("vas.local.counter", false);
+    files = TestMount.fileSystem(conf);
+    readAll(5000);
+    assertTrue(bytesOnVm1() > 0);
+    assertEquals(LENGTH, bytesRead("lustre"));
+    assertEquals(0, bytesRead("lustre-local"));
+  }
 }
