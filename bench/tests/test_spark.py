@@ -141,7 +141,7 @@ def test_only_the_kill_runs_without_a_service() -> None:
     ],
 )
 def test_files_are_counted_for_each_map_task(paths: list[str], most: int) -> None:
-    assert files_per_map(paths) == most
+    assert files_per_map(paths, "application_7_0001") == most
 
 
 def write_rows(directory: Path, parts: list[list[bytes]]) -> RowSum:

@@ -27,10 +27,13 @@ class MapFilesWatch:
         self._seen: set[str] = set()
         self._repeated = Repeated(self._look, _PERIOD_SECONDS)
 
-    def stop(self) -> int:
-        """Ends the watch, after a last look; returns the most files that one map task has had."""
+    def stop(self) -> None:
+        """Ends the watch, after a last look."""
         self._repeated.stop()
-        return files_per_map(self._seen)
+
+    def most_files(self, application: str) -> int:
+        """Returns the most files that one map task of an application has had; 0 if none."""
+        return files_per_map(self._seen, application)
 
     def _look(self) -> None:
         for top, pattern in self._places:
@@ -39,11 +42,13 @@ class MapFilesWatch:
                 self._seen.update(path.relative_to(top).as_posix() for path in top.glob(pattern))
 
 
-def files_per_map(paths: Iterable[str]) -> int:
-    """Returns the most files of one map task's attempt among paths; 0 if there is none.
+def files_per_map(paths: Iterable[str], application: str) -> int:
+    """Returns the most files of one map task's attempt among paths of an application.
 
-    A name that a file has only until it is whole does not count.
+    An earlier application's may be there too, as YARN removes them after its end. A name that a
+    file has only until it is whole does not count. 0 if there is none.
     """
     found = (_NAME.search(path) for path in paths if not path.endswith(_TEMPORARY))
-    maps = Counter(match.groups() for match in found if match)
+    number = application.partition("_")[2]
+    maps = Counter(match.group(2, 3) for match in found if match and match[1] == number)
     return max(maps.values(), default=0)

@@ -67,13 +67,13 @@ class SparkPlace:
             application, told = self._run(subject, data)
         finally:
             requests = self._lab.object_requests(counting=False)
-            files = watch.stop()
+            watch.stop()
         seconds = time.monotonic() - began
         requests["layouts"] = self._lab.metadata_requests() - layouts
         measures = {
             "client_seconds": seconds,
             "cpu_seconds": self._cpu() - cpu,
-            "files_per_map": files,
+            "files_per_map": watch.most_files(application),
             **_requests(requests),
             **_told(told),
             **self._logged(application),

@@ -41,6 +41,8 @@ def _start(lab: Lab, node: str, ending: ExitStack) -> Path:
     flags = [flag for flag in jvm_flags(lab.spec) if not flag.startswith("-XX:SharedArchive")]
     # What bin/spark-class gives Spark's JVMs on Java 17 and later.
     flags += ["-Xmx128m", "--add-opens=java.base/java.nio=ALL-UNNAMED"]
+    # It serves files below its own directories alone: those of the node's NodeManager.
+    flags.append(f"-Dspark.local.dir={lab.spec.node_dir(node)}/local")
     java = [str(lab.spec.java), *flags, "-cp", f"{find_spark().jars}/*", _MAIN]
     with log.open("wb") as out:
         process = ending.enter_context(

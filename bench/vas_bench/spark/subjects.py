@@ -25,6 +25,8 @@ WORKLOADS = {
 # So many lines of the shop's table for each byte of --size: what a query of it moves is less.
 _BYTES_PER_LINE = 256
 _PARTITION_BYTES = 64 << 20
+# A task reads one file, or one stripe of a larger one. Spark adds the second to each file's size.
+_STRIPE_BYTES, _OPEN_BYTES = 128 << 20, 5 << 20
 # Seconds on two quiet cores: an application's start and end, and each GiB.
 _START_SECONDS = 25.0
 _SECONDS_PER_GIB = {SORT: 90.0, QUERIES: 60.0, KILLED: 110.0}
@@ -72,7 +74,11 @@ class SparkSubject:
     def properties(self) -> dict[str, str]:
         """Spark's properties, besides those that fit executors to a lab."""
         partitions = max(2 * self.hosts, self.size_bytes // _PARTITION_BYTES)
-        found = {"spark.sql.shuffle.partitions": str(partitions)}
+        files = self.size_bytes // (2 * self.hosts) + _OPEN_BYTES
+        found = {
+            "spark.sql.shuffle.partitions": str(partitions),
+            "spark.sql.files.maxPartitionBytes": str(min(_STRIPE_BYTES, files)),
+        }
         if self.kind == QUERIES:
             # Tables of this size would be sent whole to each executor, and no join shuffled.
             found["spark.sql.autoBroadcastJoinThreshold"] = "-1"
