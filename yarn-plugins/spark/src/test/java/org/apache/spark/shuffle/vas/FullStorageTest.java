@@ -35,7 +35,8 @@ class FullStorageTest {
     private FullStorage() {}
 
     /**
-     * Runs the job; prints its error or "done", then the index files and the data files that lie there.
+     * Runs the job; prints its error or "done", then how many files lie there: indexes, data,
+     * and indexes that are not whole.
      *
      * @param arguments the parent of the shuffle's directory
      */
@@ -58,9 +59,9 @@ class FullStorageTest {
           }
           System.out.println(MARK + e.getMessage().replace('\n', ' '));
         }
-        System.out.println(MARK + SparkApps.files(directory, ".index").size() + " "
-            + SparkApps.files(directory, ".data").size() + " "
-            + SparkApps.files(directory, ".tmp").size());
+        for (String suffix : List.of(".index", ".data", ".tmp")) {
+          System.out.println(MARK + SparkApps.files(directory, suffix).size());
+        }
       }
     }
   }
@@ -89,17 +90,16 @@ class FullStorageTest {
       "size=64m;nr_inodes=6"}) // for a file: the mount, three directories, and one map's two
   void aJobThatFindsNoRoomFailsByTheKernelsWord(String mount) throws Exception {
     List<String> lines = run(mount.replace(';', ','));
-    assertEquals(2, lines.size(), lines::toString);
+    assertEquals(4, lines.size(), lines::toString);
     assertTrue(lines.get(0).contains("No space left on device"), lines::toString);
-    String[] left = lines.get(1).split(" ");
-    assertTrue(Integer.parseInt(left[0]) < MAPS, lines::toString);
-    assertEquals(left[0], left[1], "data without an index: " + lines);
-    assertEquals("0", left[2], "an index that is not whole: " + lines);
+    assertTrue(Integer.parseInt(lines.get(1)) < MAPS, lines::toString);
+    assertEquals(lines.get(1), lines.get(2), () -> "data without an index: " + lines);
+    assertEquals("0", lines.get(3), () -> "an index that is not whole: " + lines);
   }
 
   @ParameterizedTest
   @CsvSource({"size=64m"})
   void aFileSystemWithRoomHasTheOutput(String mount) throws Exception {
-    assertEquals(List.of("done 8", "4 4 0"), run(mount));
+    assertEquals(List.of("done 8", "4", "4", "0"), run(mount));
   }
 }
