@@ -21,9 +21,11 @@ from vas_bench.fetch.subjects import ARMS, FetchSubject
 from vas_bench.interference.rounds import observed as observed_beside
 from vas_bench.interference.scope import ALONE, LAB, PATTERN_NAMES
 from vas_bench.interference.target import InterferenceRequest
-from vas_bench.results.record import BenchRun
+from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import content_of
 from vas_bench.run.experiments import Experiment
+from vas_bench.spark.command import goals as spark_goals
+from vas_bench.spark.subjects import SORT, SparkSubject
 from vas_core.cli import run_command
 from vas_core.progress import Steps
 from vas_core.root import Root
@@ -186,6 +188,26 @@ def fetch(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpP
     return MadeUpPlan(site, directory / "r.jsonl", words, 2 * len(ARMS))
 
 
+def spark(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpPlan:
+    measures = {goal.measure: 2.0 for goal in spark_goals()[SORT]}
+
+    def play(subject: SparkSubject) -> Observation:
+        site.begin(subject.system)
+        return Observation(measures, validation=Validation(ok=True, checksum="abc"))
+
+    @contextmanager
+    def opened(_: object) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(play=play)
+
+    patch.setattr("vas_bench.spark.command.SparkPlace", SimpleNamespace(open=opened))
+    patch.setattr("vas_bench.spark.command.install_spark", lambda _: None)
+    patch.setattr("vas_bench.spark.command.small", lambda _: {})
+    patch.setattr("vas_bench.spark.command.versions", lambda: {"spark": "4"})
+    patch.setattr("vas_bench.spark.command.environment", lambda _: site.environment())
+    words = ["bench", "spark", "--size", "1M", "--workload", SORT, "--rounds", "2"]
+    return MadeUpPlan(site, directory / "r.jsonl", words, 4)
+
+
 def experiment(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpPlan:
     """Two arms: the directory has no /dev, so nothing can be tuned."""
 
@@ -208,6 +230,7 @@ PLANS: dict[str, Make] = {
     "bench jbs": jbs,
     "bench run": run,
     "bench shuffle": shuffle,
+    "bench spark": spark,
     "bench tune": tune,
     "affinity experiment": experiment,
 }

@@ -40,6 +40,9 @@ _LATER = {
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",
     ),
+    "spark": Later(
+        "vas_bench.spark.command:spark", "Measure Spark's map output on Lustre against its own."
+    ),
     "stats": Later(
         "vas_bench.statistics.command:stats", "Say whether arms differ, by how much, and how sure."
     ),

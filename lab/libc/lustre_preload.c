@@ -43,6 +43,8 @@ static int opened(int fd, int flags)
 {
     int saved = errno, error = 0;
 
+    if (fd >= 0 && !(flags & O_PATH) && osts_are_watched())
+        count_open(fd);
     if (fd < 0 || (flags & O_PATH) || (flags & DELAY_CREATE) == DELAY_CREATE)
         return fd;
     if ((flags & O_ACCMODE) == O_RDONLY && !(flags & O_CREAT))

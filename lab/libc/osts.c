@@ -13,8 +13,9 @@ struct board {
     uint64_t requests[REQUEST_KINDS];
     uint8_t away[4056]; /* by index: 0, or the errno of whatever needs that OST */
     uint64_t by_ost[ALL_KINDS][COUNTED_OSTS];
+    uint64_t opens; /* of the MDT */
 };
-_Static_assert(sizeof(struct board) == 16384, "as board.py has it");
+_Static_assert(sizeof(struct board) == 16392, "as board.py has it");
 
 static struct board *board;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -138,6 +139,12 @@ int ask_objects(int fd, enum request kind)
         __atomic_fetch_add(&board->requests[kind], (uint64_t)found.objects, __ATOMIC_RELAXED);
     errno = saved;
     return kind == DESTROY ? 0 : found.error;
+}
+
+void count_open(int fd)
+{
+    if (board->counting && is_file_with_objects(fd))
+        __atomic_fetch_add(&board->opens, 1, __ATOMIC_RELAXED);
 }
 
 int ask_range(int fd, uint64_t start, size_t length, bool writing)

@@ -115,7 +115,19 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
         after = board.requests()
         assert {kind: after[kind] - before[kind] for kind in after} == {
             "glimpses": objects, "syncs": objects, "destroys": objects, "punches": 0,
+            "reads": 0, "writes": 0, "opens": 1,
         }  # fmt: skip
+    before = board.requests()
+    in_lab(
+        site,
+        _python(
+            'fd = os.open("new", os.O_RDWR | os.O_CREAT); os.write(fd, b"12"); '
+            "os.pread(fd, 1, 0); os.pread(fd, 1, 1)"
+        ),
+    )
+    after = board.requests()
+    moved = {kind: after[kind] - before[kind] for kind in ("opens", "writes", "reads")}
+    assert moved == {"opens": 1, "writes": 1, "reads": 2}
     client.call(site.socket, "count", on=False)
     in_lab(site, "touch uncounted; stat uncounted; rm uncounted")
     assert board.requests() == after

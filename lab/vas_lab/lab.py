@@ -163,12 +163,13 @@ class Lab:
         return int(self._mds("asked")["asked"])
 
     def object_requests(self, *, counting: bool | None = None) -> dict[str, int]:
-        """Returns the number of requests to OSTs by kind, one per object of a file.
+        """Returns the number of requests to OSTs by kind, one per object of a file; and `opens`.
 
         All processes of the lab are counted, since counting was last started: `glimpses` (stat),
-        `syncs` (fsync), `destroys`, `punches` (truncate). Afterwards `counting` starts it again
-        (true) or stops it (false). A Lustre client that keeps locks glimpses less. Raises VasError
-        if the MDS does not answer.
+        `syncs` (fsync), `destroys`, `punches` (truncate), `reads`, `writes` (calls); and files'
+        opens, which go to the MDS. Afterwards `counting` starts it again (true) or stops it
+        (false). A Lustre client that keeps locks and pages asks less. Raises VasError if the MDS
+        does not answer.
         """
         return {kind: int(n) for kind, n in self._mds("count", on=counting).items()}
 

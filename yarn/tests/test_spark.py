@@ -84,6 +84,7 @@ def test_an_application_gets_the_sites_properties(
     got = properties(found)
     assert got["spark.shuffle.manager"] == MANAGER
     assert got["spark.sql.files.maxPartitionBytes"] == str(64 << 20)
+    assert got["spark.hadoop.vas.local.counter"] == "false"
     path = [str(site / "lib" / folder / f"{name}.jar") for folder, name in JARS.items()]
     assert got["spark.executor.extraClassPath"] == ":".join(path)
     assert got["spark.driver.extraClassPath"] == ":".join(path)

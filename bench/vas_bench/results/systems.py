@@ -19,10 +19,12 @@ Fetching = Literal[
     "vas-shuffled, merged",
 ]
 """Who serves and fetches map output: `vas bench fetch`."""
-ComparedSystem = System | Neighbour | Pinning | Fetching
+SparkShuffle = Literal["spark", "spark-service", "spark-vas"]
+"""Who keeps Spark's map output: `vas bench spark`."""
+ComparedSystem = System | Neighbour | Pinning | Fetching | SparkShuffle
 
 # Name -> the text that a reader of a report gets.
-_OTHERS: dict[Neighbour | Pinning | Fetching, str] = {
+_OTHERS: dict[Neighbour | Pinning | Fetching | SparkShuffle, str] = {
     "alone": "a storage service's clients alone",
     "host": "TeraSort on the storage service's host, as any other process",
     "guest": "TeraSort in a cgroup as large as a guest, or in a site's guests",
@@ -36,6 +38,9 @@ _OTHERS: dict[Neighbour | Pinning | Fetching, str] = {
     "vas-shuffled": "a daemon on the server's and on each client's node, NodeMerge in the JVM",
     "vas-shuffled, TLS": "the same, and the daemons talk by TLS 1.3",
     "vas-shuffled, merged": "the same without TLS, and the daemon on the client's node merges",
+    "spark": "Spark's own shuffle: executors serve what they wrote",
+    "spark-service": "Spark's own shuffle, and its external shuffle service on each node",
+    "spark-vas": "Spark with map output on Lustre, which any executor reads in place",
 }
 SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
 """The texts of all systems, in the order in which reports show them."""

@@ -70,21 +70,23 @@ class GoalRow:
 class Goal(BaseModel):
     """A row of the table: a measure of a system's runs, and the largest value allowed, if any.
 
-    `over`: the ratio of medians, over another system's. `of`: the share of another measure of the
-    same run. With neither it is the largest value of any run.
+    `over`: the ratio of medians, over another system's; if `paired`, the median of the ratios of
+    rounds that both have. `of`: the share of another measure of the same run. With neither it is
+    the largest value of any run.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     row: str
-    system: System = VAS
+    system: ComparedSystem = VAS
     measure: str
-    over: System | None = None
+    over: ComparedSystem | None = None
+    paired: bool = False
     of: str | None = None
     limit: float | None = None
 
     @property
-    def systems(self) -> tuple[System, ...]:
+    def systems(self) -> tuple[ComparedSystem, ...]:
         """The systems whose runs the goal needs."""
         return (self.system, self.over) if self.over else (self.system,)
 
@@ -92,7 +94,10 @@ class Goal(BaseModel):
         """Returns the goal's row, called `name`; `runs` has at least one of each of its systems."""
         values = values_of(runs, self.system, self.measure)
         if self.over:
-            it = ratio(values, values_of(runs, self.over, self.measure))
+            base = values_of(runs, self.over, self.measure)
+            if self.paired:
+                values, base = _pairs(runs, self.system, self.over, self.measure)
+            it = ratio(values, base, paired=self.paired)
             return GoalRow(name, it.value, (it.low, it.high), it.n, self.limit, it.p)
         if self.of:
             both = zip(values, values_of(runs, self.system, self.of), strict=True)
@@ -107,6 +112,19 @@ def values_of(runs: Sequence[BenchRun], system: ComparedSystem, measure: str) ->
     return [run.measures[measure] for run in runs if run.system == system]
 
 
+def _pairs(
+    runs: Sequence[BenchRun], system: ComparedSystem, over: ComparedSystem, measure: str
+) -> tuple[list[float], list[float]]:
+    """The values of both systems in the rounds that both have."""
+    by_round = [
+        {run.round: run.measures[measure] for run in runs if run.system == it}
+        for it in (system, over)
+    ]
+    both = sorted(by_round[0].keys() & by_round[1].keys(), key=lambda number: number or 0)
+    ours, theirs = ([found[number] for number in both] for found in by_round)
+    return ours, theirs
+
+
 class _Goals(RootModel[dict[str, tuple[Goal, ...]]]):
     pass
 
@@ -116,16 +134,20 @@ def read_goals(file: Path) -> Mapping[str, tuple[Goal, ...]]:
     return read_yaml(file, _Goals).root
 
 
-def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[GoalRow]:
-    """Returns a row for each goal of a job whose systems have run."""
+def rows(
+    title: str, goals: Iterable[Goal], runs: Sequence[BenchRun], stock: ComparedSystem = STOCK
+) -> list[GoalRow]:
+    """Returns a row for each goal of a job whose systems have run; `stock` has the right output."""
     ran = {run.system for run in runs}
-    checked = judged(runs)
-    return [row(title, goal, checked) for goal in goals if ran.issuperset(goal.systems)]
+    checked = judged(runs, stock)
+    return [row(title, goal, checked, stock) for goal in goals if ran.issuperset(goal.systems)]
 
 
-def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
+def row(
+    title: str, goal: Goal, checked: Sequence[BenchRun], stock: ComparedSystem = STOCK
+) -> GoalRow:
     """Returns a goal's row, from the runs of its job on its systems and on stock."""
-    runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
+    runs = [run for run in checked if run.system in {*goal.systems, stock}]
     name = f"{title}: {goal.row}"
     wrong = next(filter(None, (_wrong(run, goal) for run in runs)), "")
     if wrong:
@@ -145,14 +167,14 @@ def _wrong(run: BenchRun, goal: Goal) -> str:
     return f"{named}: it has no {missing}" if missing else ""
 
 
-def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:
+def judged(runs: Sequence[BenchRun], stock: ComparedSystem = STOCK) -> list[BenchRun]:
     """Returns the runs; those whose output differs from stock's of the same round are INVALID."""
-    stock = {run.round: _checksum(run) for run in runs if run.system == STOCK and not run.invalid}
+    right = {run.round: _checksum(run) for run in runs if run.system == stock and not run.invalid}
 
     def judge(run: BenchRun) -> BenchRun:
         if run.invalid:
             return run
-        expected = stock.get(run.round)
+        expected = right.get(run.round)
         if expected is None:
             return _invalid(run, "stock's output, to compare with, is missing")
         if _checksum(run) != expected:

@@ -1,16 +1,22 @@
 """An application of Spark: makes rows of 100 bytes, sorts them, or checks what was sorted.
 
+`sort-killing` sorts, and kills an executor as soon as the first reduce task has committed.
+
 `spark-submit` runs this file by itself: it imports nothing of VAS. Its last line is JSON.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 ROW_BYTES = 100
@@ -33,6 +39,45 @@ def sort(spark: Any, source: str, target: str) -> dict[str, Any]:
     started = time.monotonic()
     spark.read.text(source).sort("value").write.text(target)
     return {"seconds": round(time.monotonic() - started, 3)}
+
+
+def sort_killing(spark: Any, source: str, target: str, posix: str) -> dict[str, Any]:
+    """Sorts all rows, and kills an executor meanwhile; `posix` is the path of `target`.
+
+    Returns the seconds, and the process that was killed; None if the sort was over before.
+    """
+    killed: list[int] = []
+    ended = threading.Event()
+
+    def kill() -> None:
+        # What Hadoop's committer has of a task that is done.
+        while not ended.wait(0.05):
+            if next(Path(posix).glob("_temporary/0/task_*"), None):
+                killed.append(executor_of(spark.sparkContext.applicationId))
+                os.kill(killed[0], signal.SIGKILL)
+                return
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = sort(spark, source, target)
+    finally:
+        ended.set()
+        killer.join()
+    return {**found, "killed": next(iter(killed), None)}
+
+
+def executor_of(application: str) -> int:
+    """Returns the process of an application's first executor. Raises LookupError without one."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_text(errors="replace").split("\0")
+        except OSError:
+            continue
+        # The shell that started the executor has all of it in one word.
+        if application in words and ("--executor-id", "1") in pairwise(words):
+            return int(file.parent.name)
+    raise LookupError(f"{application} has no executor 1")
 
 
 def check(spark: Any, directory: str) -> dict[str, Any]:
@@ -61,7 +106,7 @@ def _of_part(index: int, rows: Iterator[Any]) -> Iterator[tuple[int, tuple[Any, 
 
 
 def main(words: list[str]) -> None:
-    """Runs one of the three, named by the first word."""
+    """Runs one of them, named by the first word."""
     from pyspark.sql import SparkSession
 
     what, *rest = words
@@ -70,6 +115,8 @@ def main(words: list[str]) -> None:
         found = generate(spark, rest[0], int(rest[1]), int(rest[2]))
     elif what == "sort":
         found = sort(spark, *rest)
+    elif what == "sort-killing":
+        found = sort_killing(spark, *rest)
     else:
         found = check(spark, *rest)
     spark.stop()

@@ -113,14 +113,18 @@ def run_arms(
 
 
 def submit(
-    lab: Lab, properties: Mapping[str, str], words: Sequence[str], options: Sequence[str] = ()
+    lab: Lab,
+    properties: Mapping[str, str],
+    words: Sequence[str],
+    options: Sequence[str] = (),
+    application: Path = APPLICATION,
 ) -> tuple[str, dict[str, Any]]:
-    """Runs the application by `vas submit --spark`; returns its id and what it printed last.
+    """Runs an application by `vas submit --spark`; returns its id and what it printed last.
 
     Raises CommandFailed if it fails, VasError if it told no id.
     """
     conf = [word for key, value in properties.items() for word in ("--conf", f"{key}={value}")]
-    argv = ["vas", "submit", "--spark", *options, *conf, str(APPLICATION), *words]
+    argv = ["vas", "submit", "--spark", *options, *conf, str(application), *words]
     ran = lab.call(argv)
     ids = SUBMITTED.findall(ran.stderr)
     if not ids or not ran.stdout.strip():

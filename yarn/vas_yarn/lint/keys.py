@@ -13,6 +13,7 @@ KEYS = (
     "vas.layout.cache-ttl",
     "vas.layout.owners-ttl",
     "vas.layout.required",
+    "vas.local.counter",
     "vas.local.guest",
     "vas.locations",
     "vas.lustre.block-size",

@@ -13,6 +13,7 @@ from typing import Any
 from vas_core.errors import BadInput
 
 _TASK, _STAGE = "SparkListenerTaskEnd", "SparkListenerStageCompleted"
+_START, _END = "SparkListenerApplicationStart", "SparkListenerApplicationEnd"
 _FIRST = '{"Event":"SparkListener'
 _LONGEST_LINE = 64 << 20
 PLACES = ("NODE_LOCAL", "RACK_LOCAL", "ANY")
@@ -82,6 +83,22 @@ def read_stages(log: Path) -> list[SparkStage]:
             raise BadInput("is not a file that Spark wrote as an event log", where=str(log))
         lines.seek(0)
         return _stages(_events(lines, log))
+
+
+def application_seconds(log: Path) -> float:
+    """Returns an application's seconds from the start of its context to its end.
+
+    Raises BadInput for a log without both.
+    """
+    times: dict[str, int] = {}
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            for name in (_START, _END):
+                if line.startswith(f'{{"Event":"{name}"'):
+                    times[name] = int(json.loads(line)["Timestamp"])
+    if len(times) < 2:
+        raise BadInput("has no start or no end of an application", where=str(log))
+    return (times[_END] - times[_START]) / 1000
 
 
 def _events(lines: Iterable[str], log: Path) -> Iterator[dict[str, Any]]:

@@ -77,6 +77,8 @@ def _reading(stripe: int) -> Iterator[SparkProperty]:
     yield SparkProperty("spark.sql.files.maxPartitionBytes", str(stripe), why)
     why = "else Spark would cut stripes, to have a part for each core"
     yield SparkProperty("spark.sql.files.minPartitionNum", "1", why)
+    why = "else Spark counts bytes from the own host twice: it adds up all kinds of file system"
+    yield SparkProperty("spark.hadoop.vas.local.counter", "false", why)
 
 
 def _events(directory: Path) -> Iterator[SparkProperty]:

@@ -19,7 +19,9 @@ _KINDS = ("glimpses", "syncs", "destroys", "punches")
 # Of each OST, of the first 256.
 _OST_KINDS = (*_KINDS, "reads", "writes")
 _OST_COUNTS = struct.Struct(f"<{_COUNTED_OSTS}Q")
-_BOARD_BYTES = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
+_OPENS = struct.Struct("<Q")
+_OPENS_AT = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
+_BOARD_BYTES = _OPENS_AT + _OPENS.size
 
 
 def board_path(state_dir: Path) -> Path:
@@ -63,8 +65,17 @@ class Board:
         self._watch(counting=on)
 
     def requests(self) -> dict[str, int]:
-        """Returns the counted requests to OSTs by kind, one for each object of a file."""
-        return dict(zip(_KINDS, _COUNTS.unpack_from(self._page, _FLAGS.size), strict=True))
+        """Returns the counted requests by kind: to OSTs one for each object of a file, and opens.
+
+        `reads` and `writes` are those to the first 256 OSTs; `opens` of files go to the MDT.
+        """
+        found = dict(zip(_KINDS, _COUNTS.unpack_from(self._page, _FLAGS.size), strict=True))
+        found |= {kind: sum(self._of_osts(kind)) for kind in _OST_KINDS if kind not in found}
+        return found | {"opens": _OPENS.unpack_from(self._page, _OPENS_AT)[0]}
+
+    def _of_osts(self, kind: str) -> tuple[int, ...]:
+        at = _AWAY_END + _OST_KINDS.index(kind) * _OST_COUNTS.size
+        return _OST_COUNTS.unpack_from(self._page, at)
 
     def requests_of(self, ost: int) -> dict[str, int] | None:
         """Returns the counted requests to one OST by kind, with reads and writes.
@@ -73,11 +84,7 @@ class Board:
         """
         if not self._counting or not 0 <= ost < _COUNTED_OSTS:
             return None
-        counts = self._page[_AWAY_END:]
-        each = (
-            _OST_COUNTS.unpack_from(counts, n * _OST_COUNTS.size) for n in range(len(_OST_KINDS))
-        )
-        return {kind: of_osts[ost] for kind, of_osts in zip(_OST_KINDS, each, strict=True)}
+        return {kind: self._of_osts(kind)[ost] for kind in _OST_KINDS}
 
     @property
     def _counting(self) -> bool:

@@ -95,6 +95,10 @@ public interface LustreConf {
       "The YARN node name of this VM in the site description. Not set: $NM_HOST, which a"
           + " NodeManager gives its containers, else this machine's host name.");
 
+  ConfKey<Boolean> LOCAL_COUNTER = ConfKey.flag("vas.local.counter", true,
+      "Whether bytes from OSTs of this VM's own host are also counted under a scheme of their own,"
+          + " lustre-local. Spark adds all schemes up, so its applications get false.");
+
   ConfKey<Long> BUFFER_SIZE = ConfKey.bytes("vas.lustre.buffer-size", "256k", "4k", "16m",
       "Bytes of a stream's buffer; a caller that asks for a larger one gets it.");
 }

@@ -45,7 +45,9 @@ abstract class MountedFileSystem extends FileSystem {
     mounted.checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
     workingDirectory = getHomeDirectory();
-    localStatistics = getStatistics(LOCAL_SCHEME, LocalOst.class);
+    // Those that are in no table of Hadoop's nobody reads.
+    localStatistics = LustreConf.LOCAL_COUNTER.get(conf)
+        ? getStatistics(LOCAL_SCHEME, LocalOst.class) : new Statistics(LOCAL_SCHEME);
   }
 
   @Override

@@ -40,14 +40,18 @@ class ReadCountersTest {
   void writeAFile() throws IOException {
     conf = TestMount.configuration();
     files = TestMount.fileSystem(conf);
+    write();
+    // Another test's class of the same scheme may hide from clearStatistics().
+    for (String scheme : List.of("lustre", "lustre-local")) {
+      before.put(scheme, allBytesRead(scheme));
+    }
+  }
+
+  private void write() throws IOException {
     try (FSDataOutputStream out = files.create(FILE, true, 4096, (short) 1, STRIPE)) {
       for (int i = 0; i < LENGTH; i++) {
         out.write(i * 31);
       }
-    }
-    // Another test's class of the same scheme may hide from clearStatistics().
-    for (String scheme : List.of("lustre", "lustre-local")) {
-      before.put(scheme, allBytesRead(scheme));
     }
   }
 
@@ -215,6 +219,18 @@ class ReadCountersTest {
   void countsNoLocalBytesOnAMachineWithoutOsts() throws IOException {
     conf.set("vas.local.guest", "");
     files = TestMount.fileSystem(conf);
+    readAll(5000);
+    assertEquals(LENGTH, bytesRead("lustre"));
+    assertEquals(0, bytesRead("lustre-local"));
+  }
+
+  @Test
+  void countsLocalBytesOnceWhereAllSchemesAreAddedUp() throws Exception {
+    conf.setBoolean("vas.local.counter", false);
+    conf.setBoolean("vas.lustre.progressive", false);
+    files = TestMount.fileSystem(conf);
+    write();
+    assertTrue(bytesOnVm1() > 0, "each OST has a part of the file");
     readAll(5000);
     assertEquals(LENGTH, bytesRead("lustre"));
     assertEquals(0, bytesRead("lustre-local"));
