@@ -15,8 +15,9 @@ _PERIOD_SECONDS = 0.5
 _ON_DISK = "nodes/*/local/usercache/*/appcache/*/blockmgr-*/*/shuffle_*"
 _ON_LUSTRE = "yarn/staging/*/.staging/*/shuffle/*/shuffle_*/map_*"
 _APPLICATION = r"(?:application|job)_(\d+_\d+)/.*"
-_NAME = re.compile(_APPLICATION + r"shuffle_(\d+)(?:_|/map_)(\d+)(?:_0)?\.[.\w]+$")
-_TEMPORARY = ".tmp"
+# Files that are not whole yet have other endings.
+_ENDING = r"\.(?:data|index|checksum\.\w+)$"
+_NAME = re.compile(_APPLICATION + r"shuffle_(\d+)(?:_|/map_)(\d+)(?:_0)?" + _ENDING)
 
 
 class MapFilesWatch:
@@ -48,7 +49,7 @@ def files_per_map(paths: Iterable[str], application: str) -> int:
     An earlier application's may be there too, as YARN removes them after its end. A name that a
     file has only until it is whole does not count. 0 if there is none.
     """
-    found = (_NAME.search(path) for path in paths if not path.endswith(_TEMPORARY))
+    found = (_NAME.search(path) for path in paths)
     number = application.partition("_")[2]
     maps = Counter(match.group(2, 3) for match in found if match and match[1] == number)
     return max(maps.values(), default=0)
