@@ -251,8 +251,9 @@ static void check_error_handler(int ranks)
     /* Later calls fail at once, and touch nothing that is under way. */
     CHECK(MPI_Alltoallv(in, twos, at, MPI_INT, in, twos, at, MPI_INT, comm) != 0 && handled == 2);
     MPI_Errhandler_free(&handler);
-    free(memory);
-    /* What is under way on `comm` stays: it is not used or freed again. */
+    /* What is under way stays, and so do its buffers; the communicator can be freed. */
+    MPI_Comm_free(&comm);
+    CHECK(exchange(MPI_COMM_WORLD, ranks) == 0);
 }
 
 /* Rank 1 alone is wrong, about the block that it sends itself: it has an error, after which all
