@@ -69,7 +69,7 @@ def spark(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Measure Spark with its map output on Lustre against Spark's own shuffle.
+    """Measure Spark's map output on Lustre against its own.
 
     A sort, six queries on tables of a shop, and the sort again with an executor killed in its
     reduce stage. Spark's own shuffle has its external shuffle service on each node; the last
