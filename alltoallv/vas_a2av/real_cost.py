@@ -84,4 +84,4 @@ def _cost(rounds: list[dict[str, Any]]) -> RealCost:
     return RealCost(**values, **medians, size=rounds[-1]["bytes"], rounds=kept)
 
 
-_NOT_KEPT = (*_OF_ROUND, "bytes", "distribution", "round")
+_NOT_KEPT = (*_OF_ROUND, "bytes", "distribution", "round", "decision")

@@ -118,8 +118,8 @@ def test_only_the_kill_runs_without_a_service() -> None:
         ([], 0),
         (
             [
-                "yarn/staging/ann/.staging/job_7_0001/shuffle/application_7_0001-3/shuffle_0/"
-                + name
+                f"yarn/staging/ann/.staging/job_7_0001/shuffle/{directory}/shuffle_0/{name}"
+                for directory in ("application_7_0001-3", "removed-application_7_0001-3")
                 for name in ("map_4.data", "map_4.index", "map_4.index.tmp", "map_5.index")
             ],
             2,

@@ -47,9 +47,14 @@ def files_per_map(paths: Iterable[str], application: str) -> int:
     """Returns the most files of one map task's attempt among paths of an application.
 
     An earlier application's may be there too, as YARN removes them after its end. A name that a
-    file has only until it is whole does not count. 0 if there is none.
+    file has only until it is whole does not count, and one in two directories counts once: that of
+    an application gets another name before it is removed. 0 if there is no file.
     """
-    found = (_NAME.search(path) for path in paths)
     number = application.partition("_")[2]
-    maps = Counter(match.group(2, 3) for match in found if match and match[1] == number)
+    found = {
+        (*match.group(2, 3), path.rpartition("/")[2])
+        for path in paths
+        if (match := _NAME.search(path)) and match[1] == number
+    }
+    maps = Counter((shuffle, task) for shuffle, task, _ in found)
     return max(maps.values(), default=0)
