@@ -1,20 +1,12 @@
 /* Tests what MPI allows around the call: other communicators, threads, errors. Runs on 4 ranks or
  * more, with VAS_A2AV_MIN_RANKS=2. Exits with 1 where something is not as it must be. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../include/vas_a2av.h"
 #include "../mpi/registry.h"
-
-#define CHECK(what) ((what) ? (void)0 : fail(#what, __LINE__))
-
-static void fail(const char *what, int line)
-{
-    fprintf(stderr, "faces: line %d: not true: %s\n", line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
+#include "check.h"
 
 /* Lets each rank send rank + 1 ints to each; returns the error. */
 static int exchange(MPI_Comm comm, int ranks)
@@ -80,29 +72,6 @@ static void check_many_communicators(int ranks)
         CHECK(exchange(comm, ranks) == 0);
         MPI_Comm_free(&comm);
     }
-}
-
-static void check_intercommunicator(int rank, int ranks)
-{
-    MPI_Comm half, inter;
-    int low = ranks / 2, mine = rank < low;
-    MPI_Comm_split(MPI_COMM_WORLD, mine, rank, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? low : 0, 7, &inter);
-    int remote, here, *ones = malloc((size_t)ranks * sizeof *ones);
-    int *places = malloc((size_t)ranks * sizeof *places);
-    int *sent = malloc((size_t)ranks * sizeof *sent);
-    int *got = calloc((size_t)ranks, sizeof *got);
-    MPI_Comm_remote_size(inter, &remote);
-    MPI_Comm_rank(half, &here);
-    CHECK(vas_registry_find(inter) == NULL && remote == (mine ? ranks - low : low));
-    for (int i = 0; i < ranks; i++)
-        ones[i] = 1, places[i] = i, sent[i] = 1000 * here + i;
-    CHECK(MPI_Alltoallv(sent, ones, places, MPI_INT, got, ones, places, MPI_INT, inter) == 0);
-    for (int i = 0; i < remote; i++)
-        CHECK(got[i] == 1000 * i + here);
-    free(ones), free(places), free(sent), free(got);
-    MPI_Comm_free(&inter);
-    MPI_Comm_free(&half);
 }
 
 static void *many_calls(void *argument)
@@ -305,7 +274,6 @@ int main(int argc, char **argv)
     CHECK(ranks >= 4 && exchange(MPI_COMM_WORLD, ranks) == 0);
     check_attributes(ranks);
     check_many_communicators(ranks);
-    check_intercommunicator(rank, ranks);
     check_refused(ranks);
     check_equal_blocks(ranks);
     check_plans(MPI_COMM_WORLD, ranks, true, false);

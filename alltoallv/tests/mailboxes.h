@@ -9,7 +9,7 @@ struct mailboxes;
 /* When the bytes of a message are read. */
 enum mail {
     MAIL_COPIED, /* when its send starts; a send has ended at once */
-    MAIL_LATE    /* when its receiver or its sender waits for it; a send ends when it was received */
+    MAIL_LATE    /* when its receiver or its sender waits for it; a send ends after that */
 };
 
 struct mailboxes *mailboxes_new(int ranks, enum mail mail);

@@ -19,13 +19,7 @@ int main(void)
 }
 #else
 
-#define CHECK(what) ((what) ? (void)0 : fail(#what, __LINE__))
-
-static void fail(const char *what, int line)
-{
-    fprintf(stderr, "persistent: line %d: not true: %s\n", line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
+#include "check.h"
 
 /* A library of the program: a communicator of its own, and plans of other counts each. */
 enum { PLANS = 3, STARTS = 25, MOST = 8 };

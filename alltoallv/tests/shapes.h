@@ -27,10 +27,10 @@ struct shape {
 /* Returns a shape of two calls, with equal blocks and no nodes. */
 struct shape shape_of(int ranks, size_t bytes, enum a2av_algorithm algorithm, int radix);
 
-/* Runs all ranks twice, with messages that are copied when their send starts and with ones that are
- * read as late as MPI may, and returns what rank 0 counted in the last call; the memory is the most of any
- * rank. `between`, unless it is NULL, gets the number of messages from node to node in all calls,
- * `load` what the ranks know of one another's load. */
+/* Runs all ranks twice, with messages that are copied when their send starts, and with ones that
+ * are read as late as MPI may. Returns what rank 0 counted in the last call, which must be the same;
+ * the memory is the most of any rank. `between`, unless it is NULL, gets the number of messages from
+ * node to node in all calls, `load` what the ranks know of one another's load. */
 struct a2av_counts run_loaded(const struct shape *shape, uint64_t *between, struct a2av_load *load);
 struct a2av_counts run_nodes(const struct shape *shape, uint64_t *between);
 struct a2av_counts run_all(const struct shape *shape);
