@@ -196,7 +196,7 @@ static void check_on(MPI_Comm comm)
     check_transposed(comm, rank, ranks);
     check_nothing(comm, rank, ranks);
     /* Six calls, five lengths, a matrix and four times nothing. */
-    CHECK(vas_registry_find(comm)->totals.calls == 6 + 5 + 1 + 4);
+    CHECK(vas_registry_find(comm)->totals.tallies[0].calls == 6 + 5 + 1 + 4);
 }
 
 int main(int argc, char **argv)
