@@ -9,7 +9,7 @@ import pytest
 from vas_a2av.building import MpiKind, build_for
 from vas_a2av.launching import launch
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1000)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(2000)]
 _SMALL = {"VAS_A2AV_MIN_RANKS": "2"}
 _NOISE_BYTES = 256 * 1024
 
@@ -24,7 +24,7 @@ def test_100000_calls_leave_no_memory_behind(algorithm: str, mpi: MpiKind) -> No
     program = build_for(mpi, "leaks") / "leaks"
     words = {"VAS_A2AV": algorithm, "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_DIRECT": "64"}
     words["VAS_A2AV_REPORT"] = "1"
-    done = launch(mpi, 4, [program], environment=_SMALL | words, timeout_seconds=900)
+    done = launch(mpi, 4, [program], environment=_SMALL | words, timeout_seconds=1800)
     found = json.loads(done.stdout)
     assert (found["calls"], found["blocks"]) == (100_000, 0)
     if algorithm == "sloav2x":
