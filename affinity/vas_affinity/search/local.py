@@ -89,6 +89,17 @@ def scatter(assignment: Assignment, random: np.random.Generator) -> Moves:
     return done
 
 
+def trade(assignment: Assignment, random: np.random.Generator) -> Moves:
+    """Exchanges what is on a random thread's core with what is on another. Returns the moves.
+
+    Where cores may not be shared, a thread alone has nowhere to go.
+    """
+    problem = assignment.problem
+    thread = int(random.integers(len(problem.threads)))
+    free = np.flatnonzero(np.isfinite(problem.alone[thread]))
+    return assignment.exchange(int(assignment.places[thread]), int(random.choice(free)))
+
+
 def settle(
     assignment: Assignment,
     *,
@@ -103,7 +114,8 @@ def settle(
     """
     _descend_all(assignment, late)
     best, most = assignment.places.copy(), assignment.gained
-    each = _WARMTH * abs(score(assignment.problem, best)) / max(1, len(best))
+    lowest = score(assignment.problem, best)
+    each = _WARMTH * abs(lowest) / max(1, len(best)) if np.isfinite(lowest) else 0.0
     for number in range(perturbations):
         if late():
             break
@@ -125,7 +137,9 @@ def _try_perturbation(
     assignment: Assignment, random: np.random.Generator, late: Callable[[], bool], warmth: float
 ) -> None:
     before = assignment.gained
-    done = (scatter if random.random() < _SCATTERED else perturb)(assignment, random)
+    kinds = [perturb] if assignment.problem.apart is None else [perturb, trade]
+    kind = scatter if random.random() < _SCATTERED else kinds[int(random.integers(len(kinds)))]
+    done = kind(assignment, random)
     done += descend(assignment, [thread for thread, _ in done], late)
     if assignment.gained < before - warmth * random.exponential():
         undo(assignment, done)

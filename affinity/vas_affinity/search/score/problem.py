@@ -1,4 +1,4 @@
-"""A placement problem: threads, CPUs, and the arrays of each term of the score."""
+"""A placement problem: what is placed, the CPUs, and the arrays of each term of the score."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from vas_affinity.search.score.weights import WEIGHTS, Weights
 class PlacementProblem:
     """The problem of placing T threads on C CPUs; a placement is an array of T rows of `cpus`.
 
+    A thread stands for whatever is placed as one: a thread, an interrupt, or a guest's virtual core
+    with its vCPUs.
+
     `distance` (C x C) is symmetric; `core` (C) names each CPU's core; `communication` (T x T) is
     symmetric with a zero diagonal; `activity` (T) and `background` (C, of threads that stay) are
     CPU use, 1.0 for a whole CPU. `anchor` (T x C) is the communication with threads that stay,
     times their distance. `interrupt` and `memory` (T x C) are distances times their weight for that
     thread. `forbidden` (T x C) marks CPUs that a thread must not use; raises ValueError if a thread
-    may use none.
+    may use none. `apart` (T x T, symmetric) marks threads that must not share a core. `wide` (T)
+    marks threads that use all CPUs of their core, of which they are placed on one.
     """
 
     threads: tuple[str, ...]
@@ -34,6 +38,8 @@ class PlacementProblem:
     interrupt: Floats
     memory: Floats
     forbidden: Bools
+    apart: Bools | None = None
+    wide: Bools | None = None
     weights: Weights = WEIGHTS
 
     def __post_init__(self) -> None:
@@ -49,6 +55,25 @@ class PlacementProblem:
         return shared
 
     @cached_property
+    def same_core(self) -> Floats:
+        """Returns 1 for two CPUs of one core, else 0 (C x C)."""
+        return (self.core[:, None] == self.core[None, :]).astype(np.float64)
+
+    @cached_property
+    def strangers(self) -> list[Ints]:
+        """Returns, for each thread, the rows of those that must not share its core."""
+        if self.apart is None:
+            return [np.array([], dtype=np.intp)] * len(self.threads)
+        return [np.flatnonzero(row) for row in self.apart]
+
+    def intruders(self, places: Ints) -> Ints:
+        """Returns how many threads share each thread's core that must not (T)."""
+        if self.apart is None:
+            return np.zeros(len(places), dtype=np.intp)
+        core = self.core[places]
+        return np.asarray((self.apart & (core[:, None] == core[None, :])).sum(axis=1))
+
+    @cached_property
     def weighted(self) -> Floats:
         """Returns the communication times its weight (T x T)."""
         return self.communication * self.weights.communication
@@ -56,7 +81,11 @@ class PlacementProblem:
     @cached_property
     def beside(self) -> Floats:
         """Returns what each thread pays for sharing each CPU with threads that stay (T x C)."""
-        return np.outer(self.activity, self.sharing @ self.background)
+        each = np.outer(self.activity, self.sharing @ self.background)
+        if self.wide is None:
+            return each
+        mean = self.same_core / self.same_core.sum(axis=1, keepdims=True)
+        return np.where(self.wide[:, None], each @ mean.T, each)
 
     @cached_property
     def alone(self) -> Floats:
