@@ -57,7 +57,7 @@ class PlacementProblem:
     @cached_property
     def same_core(self) -> Floats:
         """Returns 1 for two CPUs of one core, else 0 (C x C)."""
-        return (self.core[:, None] == self.core[None, :]).astype(np.float64)
+        return np.asarray(self.core[:, None] == self.core[None, :], dtype=np.float64)
 
     @cached_property
     def strangers(self) -> list[Ints]:
