@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_affinity.entities import EntityKind, HostProblem
+from vas_affinity.entities.reasons import reasons
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.machine.snapshot import Snapshot
@@ -12,7 +13,6 @@ from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_affinity.search import Effort, find
 from vas_affinity.search.score import score
 from vas_affinity.threads.problem import ThreadPlanInput, thread_problem
-from vas_affinity.threads.reasons import reasons
 from vas_affinity.threads.settings import Policy, ThreadPlanSettings
 from vas_affinity.threads.slides import slides
 from vas_core.errors import BadInput

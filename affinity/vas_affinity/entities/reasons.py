@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vas_affinity.entities import HostProblem
 from vas_affinity.entities.letters import label, letters
+from vas_affinity.entities.problem import HostProblem
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.machine.topology import Nearness
 

@@ -1,0 +1,129 @@
+"""Plans a host's guests together with its storage server's threads and interrupts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vas_affinity.entities import HostProblem
+from vas_affinity.guest_plan.plan import (
+    AssignedGuests,
+    Site,
+    assign_at,
+    assign_guests,
+    placement_of,
+    site_of,
+)
+from vas_affinity.guest_plan.request import GuestRequest
+from vas_affinity.guest_plan.settings import GuestPlanSettings
+from vas_affinity.joint.placement import joint_placement
+from vas_affinity.joint.problem import JointInput, joint_problem
+from vas_affinity.machine.distance import Distances, ratio_distances
+from vas_affinity.machine.distance.matrix import Ints
+from vas_affinity.machine.snapshot import Snapshot
+from vas_affinity.placement import HostPlacement
+from vas_affinity.search import Effort, find
+from vas_affinity.search.score import score
+
+_MOST_HOMES = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A problem with a placement of its entities."""
+
+    problem: HostProblem
+    places: Ints
+
+    @property
+    def score(self) -> float:
+        """Returns the score of the placement."""
+        return score(self.problem.arrays, self.places)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPlan:
+    """The joint plan of a host, and what the rule makes of it.
+
+    Both problems have the same entities; a guest's memory may be on another node in each.
+    """
+
+    rule: Solution
+    planned: Solution
+    placement: HostPlacement
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Guests with cores by the rule, from which a search starts."""
+
+    assigned: AssignedGuests
+    placement: HostPlacement
+    solution: Solution
+
+
+def plan_host(
+    snapshot: Snapshot,
+    requests: Sequence[GuestRequest],
+    settings: GuestPlanSettings | None = None,
+    known: JointInput | None = None,
+) -> JointPlan:
+    """Plans a CPU for each virtual core, helper, busy service thread and movable interrupt.
+
+    The search starts from the plan of the rule and never ends above its score. The same input gives
+    the same plan, unless the budget ended the search, which the notes say. Raises BadInput, which
+    says what would fit, if the guests leave the storage server and its host too few cores.
+    """
+    known = known or JointInput()
+    site = site_of(snapshot, settings or GuestPlanSettings())
+    distances = known.distances or ratio_distances(snapshot.topology)
+    rule = _start(site, assign_guests(site, requests), distances, known)
+    best = _best_homes(site, rule, distances, known)
+    effort = Effort(seed=known.seed, budget_seconds=known.budget_seconds)
+    found = find(best.solution.problem.arrays, best.solution.places, effort)
+    planned = Solution(best.solution.problem, found.places)
+    placement = joint_placement(site, best.assigned, planned.problem, planned.places)
+    if placement is None:
+        planned, placement = rule.solution, rule.placement
+    notes = [*planned.problem.notes]
+    if found.cut:
+        notes.append("the budget ended the search: another run may find another plan")
+    said = {"score": planned.score, "notes": (*placement.notes, *notes)}
+    return JointPlan(rule.solution, planned, placement.model_copy(update=said))
+
+
+def _start(site: Site, assigned: AssignedGuests, distances: Distances, known: JointInput) -> _Start:
+    placement = placement_of(site, assigned)
+    problem, places = joint_problem(site, assigned, placement, distances, known.graph)
+    return _Start(assigned, placement, Solution(problem, places))
+
+
+def _best_homes(site: Site, rule: _Start, distances: Distances, known: JointInput) -> _Start:
+    """Returns the best start: each guest on its node by the rule, or on another that holds it.
+
+    A guest moves between nodes only as a whole, with its memory. One guest after another tries
+    every node; a start is as good as a short search from it.
+    """
+    best, lowest = rule, _quick(rule)
+    for homes in _homes(rule):
+        assigned = assign_at(site, best.assigned, homes)
+        if assigned is None:
+            continue
+        start = _start(site, assigned, distances, known)
+        if len(start.solution.places) == len(rule.solution.places) and _quick(start) < lowest:
+            best, lowest = start, _quick(start)
+    return best
+
+
+def _homes(rule: _Start) -> Iterator[dict[str, int]]:
+    nodes = sorted({node.number for node in rule.solution.problem.snapshot.topology.nodes})
+    guests = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
+    tries = ({guest: node} for guest in guests for node in nodes)
+    for number, homes in enumerate(tries):
+        if number < _MOST_HOMES:
+            yield homes
+
+
+def _quick(start: _Start) -> float:
+    quick = Effort(perturbations=0, branches=0)
+    return find(start.solution.problem.arrays, start.solution.places, quick).score
