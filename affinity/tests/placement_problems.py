@@ -37,7 +37,9 @@ def parted(problem: PlacementProblem, seed: int, share: float) -> PlacementProbl
     apart = (team[:, None] != team[None, :]) & (random.random((count, count)) < share)
     apart |= apart.T
     wide = random.random(count) < 0.3
-    return replace(problem, apart=apart, wide=wide, background=random.random(len(problem.cpus)))
+    own = np.triu(random.random((count, count)) < 0.1, 1)
+    background = random.random(len(problem.cpus))
+    return replace(problem, apart=apart, own=own | own.T, wide=wide, background=background)
 
 
 @st.composite

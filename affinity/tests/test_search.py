@@ -38,7 +38,7 @@ def _swapped(places: Ints, one: int, other: int) -> Ints:
 def _worth(problem: PlacementProblem, places: Ints) -> float:
     """The score as the search sees it: a pair that must be apart and is not costs very much."""
     pairs = problem.intruders(places).sum() / 2
-    return score(replace(problem, apart=None), places) + 1e6 * pairs
+    return score(replace(problem, apart=None, own=None), places) + 1e6 * pairs
 
 
 def _close(problem: PlacementProblem, before: Ints, after: Ints, change: float) -> bool:

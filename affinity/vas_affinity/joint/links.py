@@ -12,6 +12,8 @@ from vas_affinity.machine.distance.matrix import Bools, Floats
 from vas_affinity.machine.snapshot import DeviceKind, LibvirtGuest
 from vas_affinity.search.score import ASSUMED, WEIGHTS
 
+_HELPERS = (EntityKind.IOTHREAD, EntityKind.EMULATOR, EntityKind.VHOST)
+
 
 def assumed_links(choices: Sequence[Choice], graph: PairWeights) -> Floats:
     """Returns the communication within guests whose threads were not measured (T x T).
@@ -92,6 +94,16 @@ def apart(choices: Sequence[Choice]) -> Bools:
     line = np.array([choice.entity.kind is EntityKind.INTERRUPT for choice in choices])
     found = (team[:, None] != team[None, :]) | (kept[:, None] & kept[None, :])
     found &= ~(kept[:, None] & line[None, :]) & ~(line[:, None] & kept[None, :])
+    np.fill_diagonal(found, val=False)
+    return np.asarray(found)
+
+
+def own(choices: Sequence[Choice]) -> Bools:
+    """Tells which entities must not share a CPU (T x T): an iothread has its own."""
+    kinds = [choice.entity.kind for choice in choices]
+    iothread = np.array([kind is EntityKind.IOTHREAD for kind in kinds])
+    helper = np.array([kind in _HELPERS for kind in kinds])
+    found = np.outer(iothread, helper) | np.outer(helper, iothread)
     np.fill_diagonal(found, val=False)
     return np.asarray(found)
 

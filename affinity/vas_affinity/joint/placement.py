@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from vas_affinity.entities import Entity, EntityKind, HostProblem
 from vas_affinity.entities.reasons import reasons
 from vas_affinity.guest_plan.guest_cores import GuestCores
@@ -13,27 +15,40 @@ from vas_affinity.guest_plan.plan import AssignedGuests, Site, placement_of
 from vas_affinity.joint.server import OSS
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
-
-_HELPERS = (EntityKind.IOTHREAD, EntityKind.EMULATOR)
+from vas_affinity.search.score import score
 
 
 def joint_placement(
     site: Site, assigned: AssignedGuests, problem: HostProblem, places: Ints
-) -> HostPlacement | None:
-    """Returns the plan; None if two helpers got one CPU, as each is promised its own."""
+) -> HostPlacement:
+    """Returns the plan. Raises BadInput if the host does not have the memory."""
     cpus = [problem.arrays.cpus[place] for place in places.tolist()]
     at = dict(zip((entity.key for entity in problem.entities), cpus, strict=True))
     core_of = {cpu: core for core in site.cores for cpu in core.cpus}
     guests = tuple(_guest(guest, at, core_of, _vhosts(problem, guest)) for guest in assigned.guests)
-    helpers = [at[e.key] for e in problem.entities if e.kind in _HELPERS]
-    if len(set(helpers)) < len(helpers):
-        return None
     oss = {core_of[at[e.key]] for e in problem.entities if e.team == OSS}
     plan = placement_of(site, replace(assigned, guests=guests), _by_number(oss))
     why = dict(zip(at, reasons(problem, places), strict=True))
     placed = {_name(entity): entity for entity in problem.entities}
     pins = tuple(_pin(pin, placed.get((pin.target, pin.name)), at, why) for pin in plan.pins)
     return plan.model_copy(update={"pins": pins})
+
+
+def in_order(problem: HostProblem, places: Ints) -> Ints:
+    """Returns the places with each guest's virtual cores in order of their CPUs.
+
+    Only those are exchanged for which the score is the same; a person reads such a plan sooner.
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for row, entity in enumerate(problem.entities):
+        if entity.kind is EntityKind.VCPU:
+            free = tuple(np.flatnonzero(~problem.arrays.forbidden[row]).tolist())
+            groups.setdefault((entity.guest, len(entity.members), free), []).append(row)
+    ordered = places.copy()
+    for rows in groups.values():
+        ordered[rows] = np.sort(places[rows])
+    same = score(problem.arrays, ordered) <= score(problem.arrays, places)
+    return ordered if same else places
 
 
 def _vhosts(problem: HostProblem, guest: GuestCores) -> list[str]:

@@ -16,7 +16,8 @@ from vas_affinity.guest_plan.plan import (
 )
 from vas_affinity.guest_plan.request import GuestRequest
 from vas_affinity.guest_plan.settings import GuestPlanSettings
-from vas_affinity.joint.placement import joint_placement
+from vas_affinity.joint.earlier import assigned_of
+from vas_affinity.joint.placement import in_order, joint_placement
 from vas_affinity.joint.problem import JointInput, joint_problem
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.distance.matrix import Ints
@@ -24,6 +25,7 @@ from vas_affinity.machine.snapshot import Snapshot
 from vas_affinity.placement import HostPlacement
 from vas_affinity.search import Effort, find
 from vas_affinity.search.score import score
+from vas_core.errors import BadInput
 
 _MOST_HOMES = 32
 
@@ -45,10 +47,11 @@ class Solution:
 class JointPlan:
     """The joint plan of a host, and what the rule makes of it.
 
-    Both problems have the same entities; a guest's memory may be on another node in each.
+    Both problems have the same entities; a guest's memory may be on another node in each. `rule` is
+    None for an earlier plan, if the rule places other entities now.
     """
 
-    rule: Solution
+    rule: Solution | None
     planned: Solution
     placement: HostPlacement
 
@@ -81,19 +84,23 @@ def plan_host(
     best = _best_homes(site, rule, distances, known)
     effort = Effort(seed=known.seed, budget_seconds=known.budget_seconds)
     found = find(best.solution.problem.arrays, best.solution.places, effort)
-    planned = Solution(best.solution.problem, found.places)
+    planned = Solution(best.solution.problem, in_order(best.solution.problem, found.places))
     placement = joint_placement(site, best.assigned, planned.problem, planned.places)
-    if placement is None:
-        planned, placement = rule.solution, rule.placement
-    notes = [*planned.problem.notes]
+    notes = [*planned.problem.notes, f"the rule alone has the score {rule.solution.score:.2f}"]
     if found.cut:
         notes.append("the budget ended the search: another run may find another plan")
     said = {"score": planned.score, "notes": (*placement.notes, *notes)}
     return JointPlan(rule.solution, planned, placement.model_copy(update=said))
 
 
-def _start(site: Site, assigned: AssignedGuests, distances: Distances, known: JointInput) -> _Start:
-    placement = placement_of(site, assigned)
+def _start(
+    site: Site,
+    assigned: AssignedGuests,
+    distances: Distances,
+    known: JointInput,
+    placement: HostPlacement | None = None,
+) -> _Start:
+    placement = placement or placement_of(site, assigned)
     problem, places = joint_problem(site, assigned, placement, distances, known.graph)
     return _Start(assigned, placement, Solution(problem, places))
 
@@ -106,13 +113,50 @@ def _best_homes(site: Site, rule: _Start, distances: Distances, known: JointInpu
     """
     best, lowest = rule, _quick(rule)
     for homes in _homes(rule):
-        assigned = assign_at(site, best.assigned, homes)
-        if assigned is None:
+        start = _start_at(site, best.assigned, homes, distances, known)
+        if start is None or len(start.solution.places) != len(rule.solution.places):
             continue
-        start = _start(site, assigned, distances, known)
-        if len(start.solution.places) == len(rule.solution.places) and _quick(start) < lowest:
-            best, lowest = start, _quick(start)
+        if (found := _quick(start)) < lowest:
+            best, lowest = start, found
     return best
+
+
+def _start_at(
+    site: Site,
+    assigned: AssignedGuests,
+    homes: dict[str, int],
+    distances: Distances,
+    known: JointInput,
+) -> _Start | None:
+    there = assign_at(site, assigned, homes)
+    try:
+        return None if there is None else _start(site, there, distances, known)
+    except BadInput:  # the other guests' memory does not fit on what is left
+        return None
+
+
+def host_plan_of(
+    placement: HostPlacement,
+    snapshot: Snapshot,
+    settings: GuestPlanSettings | None = None,
+    known: JointInput | None = None,
+) -> JointPlan:
+    """Returns an earlier plan of guests with the problem that it solves on this snapshot.
+
+    Raises BadInput if it has CPUs that are not online here.
+    """
+    known = known or JointInput()
+    site = site_of(snapshot, settings or GuestPlanSettings())
+    distances = known.distances or ratio_distances(snapshot.topology)
+    assigned = assigned_of(site, placement)
+    given = _start(site, assigned, distances, known, placement).solution
+    requests = [guest.request for guest in assigned.guests]
+    try:
+        rule = _start(site, assign_guests(site, requests), distances, known).solution
+    except BadInput:
+        return JointPlan(None, given, placement)
+    same = [e.key for e in rule.problem.entities] == [e.key for e in given.problem.entities]
+    return JointPlan(rule if same else None, given, placement)
 
 
 def _homes(rule: _Start) -> Iterator[dict[str, int]]:

@@ -11,11 +11,11 @@ from vas_affinity.entities.firing import Firing, firing
 from vas_affinity.guest_plan.plan import AssignedGuests, Site
 from vas_affinity.joint.choice import Choice
 from vas_affinity.joint.guests import guest_choices
-from vas_affinity.joint.links import apart, assumed_links, device_links
+from vas_affinity.joint.links import apart, assumed_links, device_links, own
 from vas_affinity.joint.server import fixed_use, server_choices
 from vas_affinity.machine.distance import Distances
 from vas_affinity.machine.distance.matrix import Bools, Floats, Ints
-from vas_affinity.placement import HostPlacement
+from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.search.score import WEIGHTS, PlacementProblem
 
 _IO = (EntityKind.IOTHREAD, EntityKind.VHOST, EntityKind.STORAGE)
@@ -46,11 +46,17 @@ def joint_problem(
     The rule's places break no constraint: one that the host is too small for is left out, and a
     note says so.
     """
+    alone = {
+        pin.name: pin.cpus[0]
+        for pin in rule.pins
+        if pin.target is PinTarget.THREAD and len(pin.cpus) == 1
+    }
     choices = [c for guest in assigned.guests for c in guest_choices(site, guest)]
     choices += server_choices(site, assigned, rule)
     where = _firing(site, choices)
     notes = []
     divided = apart(choices)
+    choices = [replace(c, rule=alone.get(c.entity.key, c.rule)) for c in choices]
     places = np.array([distances.index[choice.rule] for choice in choices], dtype=np.intp)
     core = np.array([site.snapshot.topology.cpu(cpu).core for cpu in distances.cpus])
     met = divided & (core[places][:, None] == core[places][None, :])
@@ -64,7 +70,7 @@ def joint_problem(
     problem = HostProblem(
         snapshot=site.snapshot,
         entities=tuple(choice.entity for choice in choices),
-        arrays=replace(arrays, apart=divided),
+        arrays=replace(arrays, apart=divided, own=own(choices)),
         today=_on_core(choices, np.array(today, dtype=np.intp), core),
         firing=where,
         io=np.array([choice.entity.kind in _IO for choice in choices]),

@@ -15,9 +15,9 @@ class Assignment:
 
     All targets of a thread are evaluated at once: `cost[t, c]` is what thread t pays on CPU c (its
     own terms and its communication), `pressure[c]` what a whole CPU's use pays for sharing c, and
-    `intruders[t, c]` how many threads on c's core must be apart from t, each a very high cost. A
-    move changes the rows of the thread's neighbours and the columns of two cores. `what_ifs` counts
-    the moves that were evaluated.
+    `intruders[t, c]` how many threads on c or its core must not be there with t, each a very high
+    cost. A move changes the rows of the thread's neighbours and the columns of two cores.
+    `what_ifs` counts the moves that were evaluated.
     """
 
     def __init__(self, problem: PlacementProblem, places: Ints) -> None:
@@ -28,8 +28,9 @@ class Assignment:
         use = np.bincount(places, problem.activity, minlength=len(problem.cpus))
         self.pressure: Floats = problem.sharing @ use
         self.intruders: Floats | None = None
-        if problem.apart is not None:
-            self.intruders = problem.apart @ problem.same_core[places]
+        if problem.bans:
+            met = [ban.pairs @ ban.shared[places] for ban in problem.bans]
+            self.intruders = np.sum(met, axis=0, dtype=np.float64)
         self._diagonal = np.diagonal(problem.distance).copy()
         self._alone_here = problem.weights.same_cpu - problem.sharing
         self._twice = 2 * problem.distance - self._diagonal[:, None] - self._diagonal[None, :]
@@ -64,10 +65,11 @@ class Assignment:
         more = problem.activity[thread] - problem.activity
         pressure = self.pressure[places] - self.pressure[here]
         change += more * (pressure + more * self._alone_here[here][places])
-        if self.intruders is not None and problem.apart is not None:
+        if self.intruders is not None:
             met = self.intruders[thread][places] - self.intruders[thread, here]
             met += self.intruders[:, here] - self.intruders.ravel()[self._row_starts + places]
-            met -= 2 * problem.apart[thread] * (1 - problem.same_core[here][places])
+            for ban in problem.bans:
+                met -= 2 * ban.pairs[thread] * (1 - ban.shared[here][places])
             change += INTRUDER * met
         self.what_ifs += len(change)
         return np.asarray(change)
@@ -91,9 +93,8 @@ class Assignment:
         pressure = self.pressure[places]
         alone = more * self._alone_here[np.ix_(places, places)]
         swaps += more * (pressure - pressure[:, None] + alone)
-        if problem.apart is not None:
-            others = problem.apart * (1 - problem.same_core[np.ix_(places, places)])
-            swaps -= 2 * INTRUDER * others
+        for ban in problem.bans:
+            swaps -= 2 * INTRUDER * ban.pairs * (1 - ban.shared[np.ix_(places, places)])
         self.what_ifs += moves.size + swaps.size
         return np.flatnonzero(np.minimum(best, swaps.min(axis=1)) < -least_gain)
 
@@ -107,9 +108,10 @@ class Assignment:
             self.cost[near] += problem.weighted[near, thread, None] * step
         if self.intruders is not None:
             self._parted += float(self.intruders[thread, here] - self.intruders[thread, cpu])
-            step = problem.same_core[cpu] - problem.same_core[here]
-            columns, strangers = np.flatnonzero(step), problem.strangers[thread]
-            self.intruders[np.ix_(strangers, columns)] += step[columns]
+            for ban in problem.bans:
+                step = ban.shared[cpu] - ban.shared[here]
+                columns = np.flatnonzero(step)
+                self.intruders[np.ix_(ban.strangers[thread], columns)] += step[columns]
         self.pressure += problem.activity[thread] * (problem.sharing[cpu] - problem.sharing[here])
         self.places[thread] = cpu
 

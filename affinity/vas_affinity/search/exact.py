@@ -82,9 +82,9 @@ class _Search:
         near = np.outer(problem.weighted[thread], problem.distance[cpu])
         shared = np.outer(problem.activity, problem.sharing[cpu])
         found = near + problem.activity[thread] * shared
-        if problem.apart is not None:
-            here = np.flatnonzero(problem.same_core[cpu])
-            found[np.ix_(problem.strangers[thread], here)] = np.inf
+        for ban in problem.bans:
+            here = np.flatnonzero(ban.shared[cpu])
+            found[np.ix_(ban.strangers[thread], here)] = np.inf
         return np.asarray(found)
 
     def _cpus(self, cost: Floats) -> Iterator[int]:

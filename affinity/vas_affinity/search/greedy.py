@@ -30,7 +30,8 @@ def greedy(problem: PlacementProblem) -> Ints:
         near = problem.neighbours[thread]
         cost[near] += np.outer(problem.weighted[near, thread], problem.distance[cpu])
         pressure += active * problem.sharing[cpu]
-        intruded[problem.strangers[thread]] += INTRUDER * problem.same_core[cpu]
+        for ban in problem.bans:
+            intruded[ban.strangers[thread]] += INTRUDER * ban.shared[cpu]
         bound += problem.weighted[thread]
     return places
 

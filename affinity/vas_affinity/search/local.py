@@ -137,7 +137,7 @@ def _try_perturbation(
     assignment: Assignment, random: np.random.Generator, late: Callable[[], bool], warmth: float
 ) -> None:
     before = assignment.gained
-    kinds = [perturb] if assignment.problem.apart is None else [perturb, trade]
+    kinds = [perturb, trade] if assignment.problem.bans else [perturb]
     kind = scatter if random.random() < _SCATTERED else kinds[int(random.integers(len(kinds)))]
     done = kind(assignment, random)
     done += descend(assignment, [thread for thread, _ in done], late)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from vas_affinity.machine.distance.matrix import Bools, Floats, Ints
 from vas_affinity.search.score.weights import WEIGHTS, Weights
+
+
+@dataclass(frozen=True, eq=False)
+class Ban:
+    """Pairs of threads (T x T) that must not be on two CPUs for which `shared` (C x C) is 1."""
+
+    pairs: Bools
+    shared: Floats
+
+    @cached_property
+    def strangers(self) -> list[Ints]:
+        """Returns, for each thread, the rows of those that it is paired with."""
+        return [np.flatnonzero(row) for row in self.pairs]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -23,8 +36,9 @@ class PlacementProblem:
     CPU use, 1.0 for a whole CPU. `anchor` (T x C) is the communication with threads that stay,
     times their distance. `interrupt` and `memory` (T x C) are distances times their weight for that
     thread. `forbidden` (T x C) marks CPUs that a thread must not use; raises ValueError if a thread
-    may use none. `apart` (T x T, symmetric) marks threads that must not share a core. `wide` (T)
-    marks threads that use all CPUs of their core, of which they are placed on one.
+    may use none. `apart` (T x T, symmetric) marks threads that must not share a core, `own` those
+    that must not share a CPU. `wide` (T) marks threads that use all CPUs of their core, of which
+    they are placed on one.
     """
 
     threads: tuple[str, ...]
@@ -39,6 +53,7 @@ class PlacementProblem:
     memory: Floats
     forbidden: Bools
     apart: Bools | None = None
+    own: Bools | None = None
     wide: Bools | None = None
     weights: Weights = WEIGHTS
 
@@ -60,18 +75,24 @@ class PlacementProblem:
         return np.asarray(self.core[:, None] == self.core[None, :], dtype=np.float64)
 
     @cached_property
-    def strangers(self) -> list[Ints]:
-        """Returns, for each thread, the rows of those that must not share its core."""
-        if self.apart is None:
-            return [np.array([], dtype=np.intp)] * len(self.threads)
-        return [np.flatnonzero(row) for row in self.apart]
+    def bans(self) -> list[Ban]:
+        """Returns what must not be shared: cores by `apart`, CPUs by `own`."""
+        cpus: Floats = np.eye(len(self.cpus))
+        given = ((self.apart, self.same_core), (self.own, cpus))
+        return [Ban(pairs, shared) for pairs, shared in given if pairs is not None]
 
-    def intruders(self, places: Ints) -> Ints:
-        """Returns how many threads share each thread's core that must not (T)."""
-        if self.apart is None:
-            return np.zeros(len(places), dtype=np.intp)
-        core = self.core[places]
-        return np.asarray((self.apart & (core[:, None] == core[None, :])).sum(axis=1))
+    def without_bans(self, rows: Bools) -> PlacementProblem:
+        """Returns the problem in which the marked threads (T) may share every core and CPU."""
+        free = ~(rows[:, None] | rows[None, :])
+        kept = [None if ban is None else ban & free for ban in (self.apart, self.own)]
+        return replace(self, apart=kept[0], own=kept[1])
+
+    def intruders(self, places: Ints) -> Floats:
+        """Returns how many threads share each thread's core or CPU that must not (T)."""
+        found = np.zeros(len(places))
+        for ban in self.bans:
+            found += (ban.pairs * ban.shared[np.ix_(places, places)]).sum(axis=1)
+        return found
 
     @cached_property
     def weighted(self) -> Floats:

@@ -14,8 +14,8 @@ from vas_affinity.search.score.problem import PlacementProblem
 class Terms:
     """A placement's score by thread (T each); each thread of a pair gets half of the pair's cost.
 
-    `forbidden`: the thread is on a CPU that it must not use, or shares a core with one from which
-    it must be apart; no term counts that.
+    `forbidden`: the thread is on a CPU that it must not use, or shares a core or CPU with one from
+    which it must be apart; no term counts that.
     """
 
     communication: Floats
