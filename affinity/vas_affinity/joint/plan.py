@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
-from vas_affinity.entities import HostProblem
+import numpy as np
+
+from vas_affinity.entities import EntityKind, HostProblem
 from vas_affinity.guest_plan.plan import (
     AssignedGuests,
     Site,
@@ -159,6 +162,30 @@ def host_plan_of(
     return JointPlan(rule if same else None, given, placement)
 
 
+def every_home(
+    snapshot: Snapshot,
+    requests: Sequence[GuestRequest],
+    settings: GuestPlanSettings | None = None,
+    known: JointInput | None = None,
+) -> Iterator[Solution]:
+    """Yields the rule's plan at each choice of the guests' nodes: the problems that a plan solves.
+
+    The first is the rule's own choice. Choices for which the rule finds no cores are left out.
+    """
+    known = known or JointInput()
+    site = site_of(snapshot, settings or GuestPlanSettings())
+    distances = known.distances or ratio_distances(snapshot.topology)
+    rule = _start(site, assign_guests(site, requests), distances, known)
+    yield rule.solution
+    names = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
+    mine = tuple(g.nodes[0] for g in rule.assigned.guests if len(g.nodes) == 1)
+    for nodes in product((node.number for node in snapshot.topology.nodes), repeat=len(names)):
+        homes = dict(zip(names, nodes, strict=True))
+        start = _start_at(site, rule.assigned, homes, distances, known) if nodes != mine else None
+        if start and len(start.solution.places) == len(rule.solution.places):
+            yield start.solution
+
+
 def _homes(rule: _Start) -> Iterator[dict[str, int]]:
     nodes = sorted({node.number for node in rule.solution.problem.snapshot.topology.nodes})
     guests = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
@@ -169,5 +196,9 @@ def _homes(rule: _Start) -> Iterator[dict[str, int]]:
 
 
 def _quick(start: _Start) -> float:
+    """Returns the score by a short search, without the service's threads, which have no node."""
+    problem = start.solution.problem
+    kinds = [entity.kind for entity in problem.entities]
+    rows = np.flatnonzero([kind is not EntityKind.STORAGE for kind in kinds])
     quick = Effort(perturbations=0, branches=0)
-    return find(start.solution.problem.arrays, start.solution.places, quick).score
+    return find(problem.arrays.only(rows), start.solution.places[rows], quick).score

@@ -15,8 +15,8 @@ class Assignment:
 
     All targets of a thread are evaluated at once: `cost[t, c]` is what thread t pays on CPU c (its
     own terms and its communication), `pressure[c]` what a whole CPU's use pays for sharing c, and
-    `intruders[t, c]` how many threads on c or its core must not be there with t, each a very high
-    cost. A move changes the rows of the thread's neighbours and the columns of two cores.
+    `met[b][g, t]` how many that t must not meet by ban b are in group g, each a very high cost. A
+    move changes the rows of the thread's neighbours and the pressure and bans of two cores.
     `what_ifs` counts the moves that were evaluated.
     """
 
@@ -27,13 +27,11 @@ class Assignment:
         self.cost: Floats = problem.alone + problem.weighted @ problem.distance[places]
         use = np.bincount(places, problem.activity, minlength=len(problem.cpus))
         self.pressure: Floats = problem.sharing @ use
-        self.intruders: Floats | None = None
-        if problem.bans:
-            met = [ban.pairs @ ban.shared[places] for ban in problem.bans]
-            self.intruders = np.sum(met, axis=0, dtype=np.float64)
+        self.met = [ban.met(places) for ban in problem.bans]
         self._diagonal = np.diagonal(problem.distance).copy()
         self._alone_here = problem.weights.same_cpu - problem.sharing
         self._twice = 2 * problem.distance - self._diagonal[:, None] - self._diagonal[None, :]
+        self._rows = np.arange(len(places))
         self._row_starts = np.arange(len(places)) * len(problem.cpus)
         self._cheaper, self._parted = 0.0, 0.0
 
@@ -50,8 +48,8 @@ class Assignment:
         own = self.pressure - active * problem.sharing[here]
         own *= active
         own += self.cost[thread]
-        if self.intruders is not None:
-            own += INTRUDER * self.intruders[thread]
+        for ban, met in zip(problem.bans, self.met, strict=True):
+            own += INTRUDER * met[:, thread][ban.group]
         own -= own[here]
         self.what_ifs += len(own)
         return np.asarray(own)
@@ -65,12 +63,12 @@ class Assignment:
         more = problem.activity[thread] - problem.activity
         pressure = self.pressure[places] - self.pressure[here]
         change += more * (pressure + more * self._alone_here[here][places])
-        if self.intruders is not None:
-            met = self.intruders[thread][places] - self.intruders[thread, here]
-            met += self.intruders[:, here] - self.intruders.ravel()[self._row_starts + places]
-            for ban in problem.bans:
-                met -= 2 * ban.pairs[thread] * (1 - ban.shared[here][places])
-            change += INTRUDER * met
+        for ban, met in zip(problem.bans, self.met, strict=True):
+            group = ban.group[places]
+            more = met[:, thread][group] - met[group[thread], thread]
+            more += met[group[thread]] - met[group, self._rows]
+            more -= 2 * ban.pairs[thread] * (group != group[thread])
+            change += INTRUDER * more
         self.what_ifs += len(change)
         return np.asarray(change)
 
@@ -78,8 +76,8 @@ class Assignment:
         """Returns the threads for which a move or a swap gains at least `least_gain`."""
         problem, places, active = self.problem, self.places, self.problem.activity
         paid = self.cost
-        if self.intruders is not None:
-            paid = paid + INTRUDER * self.intruders
+        for ban, met in zip(problem.bans, self.met, strict=True):
+            paid = paid + INTRUDER * met.T[:, ban.group]
         moves = self.pressure - active[:, None] * problem.sharing[places]
         moves *= active[:, None]
         moves += paid
@@ -94,7 +92,8 @@ class Assignment:
         alone = more * self._alone_here[np.ix_(places, places)]
         swaps += more * (pressure - pressure[:, None] + alone)
         for ban in problem.bans:
-            swaps -= 2 * INTRUDER * ban.pairs * (1 - ban.shared[np.ix_(places, places)])
+            group = ban.group[places]
+            swaps -= 2 * INTRUDER * ban.pairs * (group[:, None] != group[None, :])
         self.what_ifs += moves.size + swaps.size
         return np.flatnonzero(np.minimum(best, swaps.min(axis=1)) < -least_gain)
 
@@ -106,12 +105,11 @@ class Assignment:
         if near.size:
             step = problem.distance[cpu] - problem.distance[here]
             self.cost[near] += problem.weighted[near, thread, None] * step
-        if self.intruders is not None:
-            self._parted += float(self.intruders[thread, here] - self.intruders[thread, cpu])
-            for ban in problem.bans:
-                step = ban.shared[cpu] - ban.shared[here]
-                columns = np.flatnonzero(step)
-                self.intruders[np.ix_(ban.strangers[thread], columns)] += step[columns]
+        for ban, met in zip(problem.bans, self.met, strict=True):
+            left, reached = ban.group[here], ban.group[cpu]
+            self._parted += float(met[left, thread] - met[reached, thread])
+            met[left] -= ban.pairs[thread]
+            met[reached] += ban.pairs[thread]
         self.pressure += problem.activity[thread] * (problem.sharing[cpu] - problem.sharing[here])
         self.places[thread] = cpu
 

@@ -83,8 +83,8 @@ class _Search:
         shared = np.outer(problem.activity, problem.sharing[cpu])
         found = near + problem.activity[thread] * shared
         for ban in problem.bans:
-            here = np.flatnonzero(ban.shared[cpu])
-            found[np.ix_(ban.strangers[thread], here)] = np.inf
+            here = np.flatnonzero(ban.group == ban.group[cpu])
+            found[np.ix_(np.flatnonzero(ban.pairs[thread]), here)] = np.inf
         return np.asarray(found)
 
     def _cpus(self, cost: Floats) -> Iterator[int]:

@@ -31,7 +31,8 @@ def greedy(problem: PlacementProblem) -> Ints:
         cost[near] += np.outer(problem.weighted[near, thread], problem.distance[cpu])
         pressure += active * problem.sharing[cpu]
         for ban in problem.bans:
-            intruded[ban.strangers[thread]] += INTRUDER * ban.shared[cpu]
+            there = ban.group == ban.group[cpu]
+            intruded += INTRUDER * np.outer(ban.pairs[thread], there)
         bound += problem.weighted[thread]
     return places
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from vas_affinity.joint import Solution
-from vas_affinity.machine.distance.matrix import Bools
 from vas_affinity.machine.topology import Frozen
 from vas_affinity.plan.explain.explanation import Parts, parts_of, sum_of
 from vas_affinity.search.assignment import Assignment
@@ -46,7 +45,8 @@ def what_if(solution: Solution, move: str) -> WhatIf:
         column = int(np.flatnonzero(arrays.same_core[column])[0])
     assignment = Assignment(arrays, solution.places)
     here = int(solution.places[row])
-    met = any(_meets(assignment, ban.pairs, ban.shared, row, column) for ban in arrays.bans)
+    bans = zip(arrays.bans, assignment.met, strict=True)
+    met = any(met[ban.group[column], row] > 0 for ban, met in bans)
     if met and not assignment.exchange(here, column):
         what = "cannot be exchanged: what is on one of the two cores must not be on the other"
         raise BadInput(f"CPU {arrays.cpus[here]} and {arrays.cpus[column]} {what}", where=move)
@@ -68,11 +68,6 @@ def what_if(solution: Solution, move: str) -> WhatIf:
             for each in changed.tolist()
         ),
     )
-
-
-def _meets(assignment: Assignment, pairs: Bools, shared: np.ndarray, row: int, column: int) -> bool:
-    there = shared[column][assignment.places] > 0
-    return bool((pairs[row] & there).any())
 
 
 def _read(keys: tuple[str, ...], cpus: tuple[int, ...], move: str) -> tuple[int, int]:

@@ -13,15 +13,19 @@ from vas_affinity.search.score.weights import WEIGHTS, Weights
 
 @dataclass(frozen=True, eq=False)
 class Ban:
-    """Pairs of threads (T x T) that must not be on two CPUs for which `shared` (C x C) is 1."""
+    """Pairs of threads (T x T, 1 or 0) that must not be in one group of CPUs.
 
-    pairs: Bools
-    shared: Floats
+    `group` (C) is each CPU's group, from 0.
+    """
 
-    @cached_property
-    def strangers(self) -> list[Ints]:
-        """Returns, for each thread, the rows of those that it is paired with."""
-        return [np.flatnonzero(row) for row in self.pairs]
+    pairs: Floats
+    group: Ints
+
+    def met(self, places: Ints) -> Floats:
+        """Returns how many of a thread's partners are in each group (groups x T)."""
+        inside = np.zeros((int(self.group.max(initial=0)) + 1, len(places)))
+        inside[self.group[places], np.arange(len(places))] = 1.0
+        return np.asarray(inside @ self.pairs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,9 +81,26 @@ class PlacementProblem:
     @cached_property
     def bans(self) -> list[Ban]:
         """Returns what must not be shared: cores by `apart`, CPUs by `own`."""
-        cpus: Floats = np.eye(len(self.cpus))
-        given = ((self.apart, self.same_core), (self.own, cpus))
-        return [Ban(pairs, shared) for pairs, shared in given if pairs is not None]
+        cores = np.unique(self.core, return_inverse=True)[1]
+        given = ((self.apart, cores), (self.own, np.arange(len(self.cpus))))
+        return [Ban(p.astype(np.float64), group) for p, group in given if p is not None]
+
+    def only(self, rows: Ints) -> PlacementProblem:
+        """Returns the problem of some of the threads, as if there were no others."""
+        square = np.ix_(rows, rows)
+        return replace(
+            self,
+            threads=tuple(self.threads[row] for row in rows.tolist()),
+            communication=self.communication[square],
+            activity=self.activity[rows],
+            anchor=self.anchor[rows],
+            interrupt=self.interrupt[rows],
+            memory=self.memory[rows],
+            forbidden=self.forbidden[rows],
+            apart=None if self.apart is None else self.apart[square],
+            own=None if self.own is None else self.own[square],
+            wide=None if self.wide is None else self.wide[rows],
+        )
 
     def without_bans(self, rows: Bools) -> PlacementProblem:
         """Returns the problem in which the marked threads (T) may share every core and CPU."""
@@ -91,7 +112,8 @@ class PlacementProblem:
         """Returns how many threads share each thread's core or CPU that must not (T)."""
         found = np.zeros(len(places))
         for ban in self.bans:
-            found += (ban.pairs * ban.shared[np.ix_(places, places)]).sum(axis=1)
+            group = ban.group[places]
+            found += (ban.pairs * (group[:, None] == group[None, :])).sum(axis=1)
         return found
 
     @cached_property

@@ -1,0 +1,323 @@
+"""A score that no placement can be below: by a linear program, or an integer one, of HiGHS.
+
+The distances are bounded by levels: two CPUs that do not share a core, an L2, a last cache, a node
+or a package are at least as far as the nearest two that do not. A pair then pays for the farthest
+level, less what it saves on each level whose group it shares; a variable says how much of that a
+group gives, and it is at most the share of either thread in that group. Equal cores are one column:
+a mean over their exchanges is a solution too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from vas_affinity.machine.distance.matrix import Floats, Ints
+from vas_affinity.search.score import PlacementProblem
+
+_TANGENTS = 12
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """No placement's score is below `score`. `exact`: the solver ended by itself."""
+
+    score: float
+    exact: bool
+    columns: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """Equal cores: how many, with how many CPUs each, and what each thread pays there at least."""
+
+    cores: int
+    cpus: int
+    first: int
+    alone: Floats
+
+
+@dataclass(eq=False)
+class _Program:
+    """The linear program while it grows: costs and limits of variables, and rows of constraints."""
+
+    costs: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
+    rows: list[tuple[list[int], list[float], float, float]] = field(default_factory=list)
+
+    def variable(self, cost: float, upper: float, *, whole: bool = False) -> int:
+        self.costs.append(cost)
+        self.upper.append(upper)
+        self.whole.append(int(whole))
+        return len(self.costs) - 1
+
+    def sum_of(self, variables: list[int], factors: list[float]) -> int:
+        """Adds a variable that is a weighted sum of others."""
+        total = self.variable(0.0, np.inf)
+        self.row([total, *variables], [-1.0, *factors], 0.0, 0.0)
+        return total
+
+    def row(self, variables: list[int], factors: list[float], least: float, most: float) -> None:
+        self.rows.append((variables, factors, least, most))
+
+    def solve(self, seconds: float, gap: float) -> tuple[float, bool]:
+        columns = [column for variables, *_ in self.rows for column in variables]
+        factors = [factor for _, mine, *_ in self.rows for factor in mine]
+        index = np.repeat(np.arange(len(self.rows)), [len(v) for v, *_ in self.rows])
+        shape = (len(self.rows), len(self.costs))
+        matrix = sparse.csr_matrix((factors, (index, columns)), shape=shape)
+        least, most = (np.array([row[n] for row in self.rows]) for n in (2, 3))
+        if not any(self.whole):
+            return self._solve_parts(matrix, least, most)
+        found = milp(
+            np.array(self.costs),
+            constraints=LinearConstraint(matrix, least, most),
+            bounds=Bounds(np.zeros(len(self.upper)), np.array(self.upper)),
+            integrality=np.array(self.whole),
+            options={"mip_rel_gap": gap, "time_limit": seconds},
+        )
+        bound = found.mip_dual_bound
+        return (-np.inf if bound is None else float(bound)), found.status == 0
+
+    def _solve_parts(self, matrix: Any, least: Floats, most: Floats) -> tuple[float, bool]:
+        equal = least == most
+        up, down = ~equal & np.isfinite(most), ~equal & np.isfinite(least)
+        found = linprog(
+            np.array(self.costs),
+            A_ub=sparse.vstack([matrix[up], -matrix[down]]),
+            b_ub=np.concatenate([most[up], -least[down]]),
+            A_eq=matrix[equal],
+            b_eq=least[equal],
+            bounds=[(0.0, upper) for upper in self.upper],
+            method="highs-ipm",
+        )
+        lowest = found.fun if found.status == 0 else None
+        return (-np.inf if lowest is None else float(lowest)), found.status == 0
+
+
+def lower_bound(
+    problem: PlacementProblem,
+    *,
+    whole: bool = True,
+    seconds: float = 600.0,
+    gap: float = 0.0,
+    merge: bool = False,
+    least_weight: float = 0.0,
+) -> LowerBound:
+    """Returns a score below which no placement of the problem is.
+
+    `whole`: threads are placed as a whole, else in parts, which is quicker and lower. The solver
+    ends after `seconds`, or within `gap` of its optimum. `merge`: equal cores are one column, which
+    is quicker and lower too. A pair of less than `least_weight` pays as if its threads were next to
+    each other.
+    """
+    levels = _levels(problem)
+    columns = _columns(problem, levels, merge=merge)
+    program = _Program()
+    shares = _places(program, problem, columns, whole=whole)
+    constant = _pairs(program, problem, columns, shares, levels, least_weight)
+    _limits(program, problem, columns, shares)
+    _sharing(program, problem, columns, shares)
+    score, exact = program.solve(seconds, gap)
+    return LowerBound(score + constant, exact, len(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """A partition of the CPUs, and the least distance of two that are not in one group."""
+
+    group: Ints
+    apart: float
+
+
+def _levels(problem: PlacementProblem) -> list[_Level]:
+    """Returns the partitions by distance, finest first: CPUs nearer than each threshold."""
+    between = problem.distance
+    found = [_Level(np.asarray(problem.core), 0.0)]
+    for limit in sorted(set(between.ravel().tolist())):
+        group = _components(between <= limit)
+        if len(set(group.tolist())) < len(set(found[-1].group.tolist())):
+            found.append(_Level(group, 0.0))
+    return [_Level(level.group, _least_apart(between, level.group)) for level in found]
+
+
+def _components(near: np.ndarray) -> Ints:
+    _, label = sparse.csgraph.connected_components(sparse.csr_matrix(near), directed=False)
+    return np.asarray(label, dtype=np.intp)
+
+
+def _least_apart(between: Floats, group: Ints) -> float:
+    other = group[:, None] != group[None, :]
+    return float(between[other].min()) if other.any() else float("inf")
+
+
+def _columns(problem: PlacementProblem, levels: list[_Level], *, merge: bool) -> list[_Column]:
+    """Returns the cores; if `merge`, equal ones as one: in one group on every level, same costs."""
+    merged: dict[tuple[object, ...], list[Ints]] = {}
+    for number in dict.fromkeys(problem.core.tolist()):
+        cpus = np.flatnonzero(problem.core == number)
+        alone = problem.alone[:, cpus].min(axis=1)
+        places = tuple(int(level.group[cpus[0]]) for level in levels[1:])
+        same = alone.tobytes() if merge else int(number)
+        merged.setdefault((places, len(cpus), same), []).append(cpus)
+    return [
+        _Column(
+            cores=len(cores),
+            cpus=max(map(len, cores)),
+            first=int(cores[0][0]),
+            alone=problem.alone[:, np.concatenate(cores)].min(axis=1),
+        )
+        for cores in merged.values()
+    ]
+
+
+def _places(
+    program: _Program, problem: PlacementProblem, columns: list[_Column], *, whole: bool
+) -> list[dict[int, int]]:
+    """Adds a variable for each thread and column where it may be; returns them by thread."""
+    shares = []
+    for thread in range(len(problem.threads)):
+        mine = {}
+        for place, column in enumerate(columns):
+            cost = float(column.alone[thread])
+            if np.isfinite(cost):
+                mine[place] = program.variable(cost, 1.0, whole=whole)
+        program.row(list(mine.values()), [1.0] * len(mine), 1.0, 1.0)
+        shares.append(mine)
+    return shares
+
+
+def _pairs(
+    program: _Program,
+    problem: PlacementProblem,
+    columns: list[_Column],
+    shares: list[dict[int, int]],
+    levels: list[_Level],
+    least_weight: float,
+) -> float:
+    """Adds what pairs save by sharing groups; returns what they pay if they share none."""
+    constant = 0.0
+    ways = [level.apart for level in levels if np.isfinite(level.apart)]
+    nearest = float(problem.distance.min())
+    for one, other in zip(*np.nonzero(np.triu(problem.weighted, 1)), strict=True):
+        weight = float(problem.weighted[one, other])
+        if weight < least_weight:
+            constant += weight * nearest
+            continue
+        constant += weight * max(ways, default=nearest)
+        for place, level in enumerate(levels):
+            if not np.isfinite(level.apart):
+                continue
+            inside = levels[place - 1].apart if place else nearest
+            gain = weight * (level.apart - inside)
+            apart = problem.apart is not None and bool(problem.apart[one, other])
+            if gain > 0 and not (place == 0 and apart):
+                pair = (shares[int(one)], shares[int(other)])
+                _group_savings(program, columns, pair, level, gain, by_core=place == 0)
+    return constant
+
+
+def _group_savings(
+    program: _Program,
+    columns: list[_Column],
+    pair: tuple[dict[int, int], dict[int, int]],
+    level: _Level,
+    gain: float,
+    *,
+    by_core: bool,
+) -> None:
+    groups: dict[int, list[int]] = {}
+    for place, column in enumerate(columns):
+        key = place if by_core else int(level.group[column.first])
+        groups.setdefault(key, []).append(place)
+    for places in groups.values():
+        mine = [[share[place] for place in places if place in share] for share in pair]
+        if all(mine):
+            saved = program.variable(-gain, 1.0)
+            for variables in mine:
+                factors = [1.0, *(-1.0 for _ in variables)]
+                program.row([saved, *variables], factors, -np.inf, 0.0)
+
+
+def _limits(
+    program: _Program,
+    problem: PlacementProblem,
+    columns: list[_Column],
+    shares: list[dict[int, int]],
+) -> None:
+    """Adds that of threads that must all be apart no more are in a column than it has cores."""
+    for clique in _cliques(problem):
+        for place, column in enumerate(columns):
+            mine = [shares[thread][place] for thread in clique if place in shares[thread]]
+            if len(mine) > column.cores:
+                program.row(mine, [1.0] * len(mine), 0.0, float(column.cores))
+
+
+def _cliques(problem: PlacementProblem) -> Iterator[list[int]]:
+    """Yields sets of threads that are all apart, which together have every such pair."""
+    if problem.apart is None:
+        return
+    left = problem.apart.copy()
+    order = np.argsort(-problem.apart.sum(axis=1), kind="stable").tolist()
+    while left.any():
+        one, other = (int(where[0]) for where in np.nonzero(left))
+        clique = [one, other]
+        for thread in order:
+            if thread not in clique and problem.apart[thread, clique].all():
+                clique.append(thread)
+        left[np.ix_(clique, clique)] = False
+        yield clique
+
+
+def _sharing(
+    program: _Program,
+    problem: PlacementProblem,
+    columns: list[_Column],
+    shares: list[dict[int, int]],
+) -> None:
+    """Adds what use of one CPU or core by several costs at least.
+
+    The sum over pairs is the square of a CPU's use, less the squares of each thread's. A column's
+    cores share its use at best evenly; tangents bound the square from below. In a column of one
+    core each pair pays at least for siblings.
+    """
+    use, weights = problem.activity, problem.weights
+    for place, column in enumerate(columns):
+        mine = [thread for thread, share in enumerate(shares) if place in share and use[thread]]
+        most = float(use[mine].sum())
+        if most == 0:
+            continue
+        cpus = column.cores * column.cpus
+        steep = (weights.same_cpu - weights.siblings) / cpus + weights.siblings / column.cores
+        cost = program.variable(1.0, np.inf)
+        places = [shares[thread][place] for thread in mine]
+        used = program.sum_of(places, use[mine].tolist())
+        squares = program.sum_of(places, (use[mine] ** 2).tolist())
+        for point in np.linspace(0, most, _TANGENTS)[1:]:
+            slope = float(steep * point)
+            factors = [1.0, -slope, weights.same_cpu / 2]
+            program.row([cost, used, squares], factors, -slope * point / 2, np.inf)
+        if column.cores == 1:
+            together = {thread: shares[thread][place] for thread in mine}
+            _siblings(program, problem, together, cost, column.cpus)
+
+
+def _siblings(
+    program: _Program, problem: PlacementProblem, mine: dict[int, int], cost: int, cpus: int
+) -> None:
+    each = problem.weights.siblings if cpus > 1 else problem.weights.same_cpu
+    variables, factors = [cost], [1.0]
+    for one, other in itertools.combinations(mine, 2):
+        if problem.apart is None or not problem.apart[one, other]:
+            both = program.variable(0.0, 1.0)
+            program.row([both, mine[one], mine[other]], [1.0, -1.0, -1.0], -1.0, np.inf)
+            variables.append(both)
+            factors.append(-float(each * problem.activity[one] * problem.activity[other]))
+    program.row(variables, factors, 0.0, np.inf)
