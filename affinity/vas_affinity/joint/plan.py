@@ -31,6 +31,8 @@ from vas_affinity.search.score import score
 from vas_core.errors import BadInput
 
 _MOST_HOMES = 32
+_FEW = 100  # entities, up to which a guest's node is chosen by all of them
+_QUICK_PERTURBATIONS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,16 +191,19 @@ def every_home(
 def _homes(rule: _Start) -> Iterator[dict[str, int]]:
     nodes = sorted({node.number for node in rule.solution.problem.snapshot.topology.nodes})
     guests = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
-    tries = ({guest: node} for guest in guests for node in nodes)
+    tries = ({guest: node} for _ in range(2) for guest in guests for node in nodes)
     for number, homes in enumerate(tries):
         if number < _MOST_HOMES:
             yield homes
 
 
 def _quick(start: _Start) -> float:
-    """Returns the score by a short search, without the service's threads, which have no node."""
-    problem = start.solution.problem
+    """Returns the score by a short search; of many entities, without the service's threads."""
+    problem, places = start.solution.problem, start.solution.places
+    if len(places) <= _FEW:
+        quick = Effort(perturbations=_QUICK_PERTURBATIONS, branches=0)
+        return find(problem.arrays, places, quick).score
     kinds = [entity.kind for entity in problem.entities]
     rows = np.flatnonzero([kind is not EntityKind.STORAGE for kind in kinds])
     quick = Effort(perturbations=0, branches=0)
-    return find(problem.arrays.only(rows), start.solution.places[rows], quick).score
+    return find(problem.arrays.only(rows), places[rows], quick).score

@@ -21,7 +21,10 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from vas_affinity.machine.distance.matrix import Floats, Ints
 from vas_affinity.search.score import PlacementProblem
 
-_TANGENTS = 12
+_TANGENTS = 24
+_MOST_USE = 4.0  # of a CPU by several threads, up to which the square is bounded closely
+_MOST_CLIQUES = 60
+_MOST_TOGETHER = 40  # beyond, pairs are too many, and the square says nearly the same
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,8 @@ def lower_bound(
     program = _Program()
     shares = _places(program, problem, columns, whole=whole)
     constant = _pairs(program, problem, columns, shares, levels, least_weight)
-    _limits(program, problem, columns, shares)
-    _sharing(program, problem, columns, shares)
+    taken = _limits(program, problem, columns, shares)
+    _sharing(program, problem, columns, shares, taken)
     score, exact = program.solve(seconds, gap)
     return LowerBound(score + constant, exact, len(columns))
 
@@ -251,20 +254,48 @@ def _limits(
     problem: PlacementProblem,
     columns: list[_Column],
     shares: list[dict[int, int]],
-) -> None:
-    """Adds that of threads that must all be apart no more are in a column than it has cores."""
-    for clique in _cliques(problem):
-        for place, column in enumerate(columns):
-            mine = [shares[thread][place] for thread in clique if place in shares[thread]]
-            if len(mine) > column.cores:
-                program.row(mine, [1.0] * len(mine), 0.0, float(column.cores))
+) -> dict[tuple[int, int], int]:
+    """Adds how many cores each team takes in a column: all teams together no more than there are.
+
+    A team is what may be on one core, by any chain of pairs. Returns (team, column) -> variable.
+    """
+    team = _teams(problem)
+    cliques = list(itertools.islice(_cliques(problem), _MOST_CLIQUES))
+    taken: dict[tuple[int, int], int] = {}
+    for place, column in enumerate(columns):
+        mine: dict[int, list[int]] = {}
+        for thread, share in enumerate(shares):
+            if place in share:
+                mine.setdefault(int(team[thread]), []).append(thread)
+        for number, threads in mine.items():
+            taken[number, place] = program.variable(0.0, float(column.cores))
+            for thread in threads:
+                program.row([taken[number, place], shares[thread][place]], [1, -1], 0.0, np.inf)
+        for clique in cliques:
+            inside = [thread for thread in clique if place in shares[thread]]
+            whose = {int(team[thread]) for thread in inside}
+            at = [shares[thread][place] for thread in inside]
+            if len(whose) == 1 and len(inside) > 1:
+                cores = taken[whose.pop(), place]
+                program.row([cores, *at], [1.0, *(-1.0 for _ in at)], 0.0, np.inf)
+            elif len(inside) > column.cores:
+                program.row(at, [1.0] * len(at), 0.0, float(column.cores))
+        every = [taken[number, place] for number in mine]
+        program.row(every, [1.0] * len(every), 0.0, float(column.cores))
+    return taken
+
+
+def _teams(problem: PlacementProblem) -> Ints:
+    if problem.apart is None:
+        return np.zeros(len(problem.threads), dtype=np.intp)
+    return _components(~problem.apart)
 
 
 def _cliques(problem: PlacementProblem) -> Iterator[list[int]]:
     """Yields sets of threads that are all apart, which together have every such pair."""
     if problem.apart is None:
         return
-    left = problem.apart.copy()
+    left = np.triu(problem.apart)
     order = np.argsort(-problem.apart.sum(axis=1), kind="stable").tolist()
     while left.any():
         one, other = (int(where[0]) for where in np.nonzero(left))
@@ -281,30 +312,30 @@ def _sharing(
     problem: PlacementProblem,
     columns: list[_Column],
     shares: list[dict[int, int]],
+    taken: dict[tuple[int, int], int],
 ) -> None:
     """Adds what use of one CPU or core by several costs at least.
 
-    The sum over pairs is the square of a CPU's use, less the squares of each thread's. A column's
+    The sum over pairs is the square of a CPU's use, less the squares of each thread's. A team's
     cores share its use at best evenly; tangents bound the square from below. In a column of one
     core each pair pays at least for siblings.
     """
-    use, weights = problem.activity, problem.weights
-    for place, column in enumerate(columns):
-        mine = [thread for thread, share in enumerate(shares) if place in share and use[thread]]
-        most = float(use[mine].sum())
-        if most == 0:
+    use, weights, team = problem.activity, problem.weights, _teams(problem)
+    for (number, place), cores in taken.items():
+        column = columns[place]
+        mine = [t for t in np.flatnonzero(team == number).tolist() if place in shares[t] and use[t]]
+        if len(mine) < 2:
             continue
-        cpus = column.cores * column.cpus
-        steep = (weights.same_cpu - weights.siblings) / cpus + weights.siblings / column.cores
+        steep = (weights.same_cpu - weights.siblings) / column.cpus + weights.siblings
         cost = program.variable(1.0, np.inf)
-        places = [shares[thread][place] for thread in mine]
-        used = program.sum_of(places, use[mine].tolist())
-        squares = program.sum_of(places, (use[mine] ** 2).tolist())
+        at = [shares[thread][place] for thread in mine]
+        used = program.sum_of(at, use[mine].tolist())
+        squares = program.sum_of(at, (use[mine] ** 2).tolist())
+        most = min(float(use[mine].sum()), _MOST_USE * column.cpus)
         for point in np.linspace(0, most, _TANGENTS)[1:]:
-            slope = float(steep * point)
-            factors = [1.0, -slope, weights.same_cpu / 2]
-            program.row([cost, used, squares], factors, -slope * point / 2, np.inf)
-        if column.cores == 1:
+            factors = [1.0, -steep * point, steep * point**2 / 2, weights.same_cpu / 2]
+            program.row([cost, used, cores, squares], list(map(float, factors)), 0.0, np.inf)
+        if column.cores == 1 and len(mine) <= _MOST_TOGETHER:
             together = {thread: shares[thread][place] for thread in mine}
             _siblings(program, problem, together, cost, column.cpus)
 
