@@ -68,6 +68,11 @@ def test_what_a_move_or_swap_changes_is_what_the_score_says(
             assert _close(problem, here, _moved(here, thread, cpu), moves[cpu])
         for other in range(len(places)):
             assert _close(problem, here, _swapped(here, thread, other), swaps[other])
+        cpu = data.draw(st.integers(0, len(problem.cpus) - 1))
+        gains = {t: float(assignment.moves(t)[cpu]) for t in range(len(places))}
+        wanted = {t for t, gain in gains.items() if gain < -1e-6}
+        found = assignment.attracted(cpu, len(places)).tolist()
+        assert wanted <= set(found) <= {t for t, gain in gains.items() if gain < 1e-6}
         free = np.flatnonzero(np.isfinite(problem.alone[thread]))
         assignment.move(thread, int(data.draw(st.sampled_from(free.tolist()))))
         gained = _worth(problem, places) - _worth(problem, assignment.places)

@@ -32,7 +32,8 @@ from vas_core.errors import BadInput
 
 _MOST_HOMES = 32
 _FEW = 100  # entities, up to which a guest's node is chosen by all of them
-_QUICK_PERTURBATIONS = 20
+_QUICK = 3000
+"""Perturbations times entities of the search by which a node is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class JointPlan:
     rule: Solution | None
     planned: Solution
     placement: HostPlacement
+    rule_placement: HostPlacement | None = None
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,20 @@ def plan_host(
     site = site_of(snapshot, settings or GuestPlanSettings())
     distances = known.distances or ratio_distances(snapshot.topology)
     rule = _start(site, assign_guests(site, requests), distances, known)
-    best = _best_homes(site, rule, distances, known)
     effort = Effort(seed=known.seed, budget_seconds=known.budget_seconds)
+    best = _best_homes(site, rule, distances, known)
     found = find(best.solution.problem.arrays, best.solution.places, effort)
+    if best is not rule:
+        here = find(rule.solution.problem.arrays, rule.solution.places, effort)
+        best, found = (rule, here) if here.score <= found.score else (best, found)
     planned = Solution(best.solution.problem, in_order(best.solution.problem, found.places))
     placement = joint_placement(site, best.assigned, planned.problem, planned.places)
     notes = [*planned.problem.notes, f"the rule alone has the score {rule.solution.score:.2f}"]
     if found.cut:
         notes.append("the budget ended the search: another run may find another plan")
     said = {"score": planned.score, "notes": (*placement.notes, *notes)}
-    return JointPlan(rule.solution, planned, placement.model_copy(update=said))
+    made = placement.model_copy(update=said)
+    return JointPlan(rule.solution, planned, made, rule.placement)
 
 
 def _start(
@@ -157,11 +163,13 @@ def host_plan_of(
     given = _start(site, assigned, distances, known, placement).solution
     requests = [guest.request for guest in assigned.guests]
     try:
-        rule = _start(site, assign_guests(site, requests), distances, known).solution
+        rule = _start(site, assign_guests(site, requests), distances, known)
     except BadInput:
         return JointPlan(None, given, placement)
-    same = [e.key for e in rule.problem.entities] == [e.key for e in given.problem.entities]
-    return JointPlan(rule if same else None, given, placement)
+    keys = rule.solution.problem.arrays.threads
+    if keys != given.problem.arrays.threads:
+        return JointPlan(None, given, placement)
+    return JointPlan(rule.solution, given, placement, rule.placement)
 
 
 def every_home(
@@ -201,7 +209,7 @@ def _quick(start: _Start) -> float:
     """Returns the score by a short search; of many entities, without the service's threads."""
     problem, places = start.solution.problem, start.solution.places
     if len(places) <= _FEW:
-        quick = Effort(perturbations=_QUICK_PERTURBATIONS, branches=0)
+        quick = Effort(perturbations=_QUICK // len(places), branches=0)
         return find(problem.arrays, places, quick).score
     kinds = [entity.kind for entity in problem.entities]
     rows = np.flatnonzero([kind is not EntityKind.STORAGE for kind in kinds])

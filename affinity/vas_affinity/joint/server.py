@@ -41,7 +41,7 @@ def _reserves(team: str, cores: Sequence[Core], free: tuple[int, ...]) -> Iterat
             allowed=free,
             use=0.0,
             wide=True,
-            counted=WEIGHTS.least_io if team == OSS else 0.0,
+            counted=ASSUMED.storage if team == OSS else 0.0,
         )
 
 

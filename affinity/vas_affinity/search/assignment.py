@@ -54,6 +54,19 @@ class Assignment:
         self.what_ifs += len(own)
         return np.asarray(own)
 
+    def attracted(self, cpu: int, most: int) -> Ints:
+        """Returns the threads that gain by moving to a CPU, those that gain most first."""
+        problem, places, active = self.problem, self.places, self.problem.activity
+        change = self.cost[:, cpu] - self.cost.ravel()[self._row_starts + places]
+        shared = problem.sharing[places, cpu] - problem.weights.same_cpu
+        change += active * (self.pressure[cpu] - self.pressure[places] - active * shared)
+        for ban, met in zip(problem.bans, self.met, strict=True):
+            more = met[ban.group[cpu]] - met[ban.group[places], self._rows]
+            change += INTRUDER * more
+        self.what_ifs += len(change)
+        gainers = np.flatnonzero(change < 0)
+        return gainers[np.argsort(change[gainers], kind="stable")[:most]]
+
     def swaps(self, thread: int) -> Floats:
         """Returns the change of score of swapping a thread with each other one (T)."""
         problem, places, here = self.problem, self.places, self.places[thread]

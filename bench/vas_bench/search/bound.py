@@ -44,6 +44,8 @@ class _Column:
     cpus: int
     first: int
     alone: Floats
+    members: tuple[int, ...] = ()
+    """The CPUs of a single core, each of which has costs of its own."""
 
 
 @dataclass(eq=False)
@@ -128,8 +130,10 @@ def lower_bound(
     constant = _pairs(program, problem, columns, shares, levels, least_weight)
     taken = _limits(program, problem, columns, shares)
     _sharing(program, problem, columns, shares, taken)
+    # As a variable that is 1, it counts in the gap at which the solver ends.
+    program.row([program.variable(constant, 1.0)], [1.0], 1.0, 1.0)
     score, exact = program.solve(seconds, gap)
-    return LowerBound(score + constant, exact, len(columns))
+    return LowerBound(score, exact, len(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,23 +180,40 @@ def _columns(problem: PlacementProblem, levels: list[_Level], *, merge: bool) ->
             cpus=max(map(len, cores)),
             first=int(cores[0][0]),
             alone=problem.alone[:, np.concatenate(cores)].min(axis=1),
+            members=() if merge else tuple(cores[0].tolist()),
         )
         for cores in merged.values()
     ]
 
 
+@dataclass(eq=False)
+class _Shares:
+    """The variables of one thread: its share in each column, and on each CPU of a single core."""
+
+    columns: dict[int, int] = field(default_factory=dict)
+    cpus: dict[int, int] = field(default_factory=dict)
+
+
 def _places(
     program: _Program, problem: PlacementProblem, columns: list[_Column], *, whole: bool
-) -> list[dict[int, int]]:
-    """Adds a variable for each thread and column where it may be; returns them by thread."""
+) -> list[_Shares]:
+    """Adds a variable for each thread and column, and each CPU, where it may be."""
     shares = []
     for thread in range(len(problem.threads)):
-        mine = {}
+        mine = _Shares()
         for place, column in enumerate(columns):
-            cost = float(column.alone[thread])
-            if np.isfinite(cost):
-                mine[place] = program.variable(cost, 1.0, whole=whole)
-        program.row(list(mine.values()), [1.0] * len(mine), 1.0, 1.0)
+            free = [cpu for cpu in column.members if np.isfinite(problem.alone[thread, cpu])]
+            for cpu in free:
+                cost = float(problem.alone[thread, cpu])
+                mine.cpus[cpu] = program.variable(cost, 1.0, whole=whole)
+            if free:
+                variables = [mine.cpus[cpu] for cpu in free]
+                mine.columns[place] = program.sum_of(variables, [1.0] * len(free))
+            elif not column.members and np.isfinite(column.alone[thread]):
+                cost = float(column.alone[thread])
+                mine.columns[place] = program.variable(cost, 1.0, whole=whole)
+        every = list(mine.columns.values())
+        program.row(every, [1.0] * len(every), 1.0, 1.0)
         shares.append(mine)
     return shares
 
@@ -201,7 +222,7 @@ def _pairs(
     program: _Program,
     problem: PlacementProblem,
     columns: list[_Column],
-    shares: list[dict[int, int]],
+    shares: list[_Shares],
     levels: list[_Level],
     least_weight: float,
 ) -> float:
@@ -222,7 +243,7 @@ def _pairs(
             gain = weight * (level.apart - inside)
             apart = problem.apart is not None and bool(problem.apart[one, other])
             if gain > 0 and not (place == 0 and apart):
-                pair = (shares[int(one)], shares[int(other)])
+                pair = (shares[int(one)].columns, shares[int(other)].columns)
                 _group_savings(program, columns, pair, level, gain, by_core=place == 0)
     return constant
 
@@ -253,7 +274,7 @@ def _limits(
     program: _Program,
     problem: PlacementProblem,
     columns: list[_Column],
-    shares: list[dict[int, int]],
+    shares: list[_Shares],
 ) -> dict[tuple[int, int], int]:
     """Adds how many cores each team takes in a column: all teams together no more than there are.
 
@@ -265,16 +286,17 @@ def _limits(
     for place, column in enumerate(columns):
         mine: dict[int, list[int]] = {}
         for thread, share in enumerate(shares):
-            if place in share:
+            if place in share.columns:
                 mine.setdefault(int(team[thread]), []).append(thread)
         for number, threads in mine.items():
             taken[number, place] = program.variable(0.0, float(column.cores))
             for thread in threads:
-                program.row([taken[number, place], shares[thread][place]], [1, -1], 0.0, np.inf)
+                both = [taken[number, place], shares[thread].columns[place]]
+                program.row(both, [1.0, -1.0], 0.0, np.inf)
         for clique in cliques:
-            inside = [thread for thread in clique if place in shares[thread]]
+            inside = [thread for thread in clique if place in shares[thread].columns]
             whose = {int(team[thread]) for thread in inside}
-            at = [shares[thread][place] for thread in inside]
+            at = [shares[thread].columns[place] for thread in inside]
             if len(whose) == 1 and len(inside) > 1:
                 cores = taken[whose.pop(), place]
                 program.row([cores, *at], [1.0, *(-1.0 for _ in at)], 0.0, np.inf)
@@ -311,7 +333,7 @@ def _sharing(
     program: _Program,
     problem: PlacementProblem,
     columns: list[_Column],
-    shares: list[dict[int, int]],
+    shares: list[_Shares],
     taken: dict[tuple[int, int], int],
 ) -> None:
     """Adds what use of one CPU or core by several costs at least.
@@ -323,32 +345,48 @@ def _sharing(
     use, weights, team = problem.activity, problem.weights, _teams(problem)
     for (number, place), cores in taken.items():
         column = columns[place]
-        mine = [t for t in np.flatnonzero(team == number).tolist() if place in shares[t] and use[t]]
+        team_mates = np.flatnonzero((team == number) & (use > 0)).tolist()
+        mine = [thread for thread in team_mates if place in shares[thread].columns]
         if len(mine) < 2:
             continue
         steep = (weights.same_cpu - weights.siblings) / column.cpus + weights.siblings
         cost = program.variable(1.0, np.inf)
-        at = [shares[thread][place] for thread in mine]
+        at = [shares[thread].columns[place] for thread in mine]
         used = program.sum_of(at, use[mine].tolist())
         squares = program.sum_of(at, (use[mine] ** 2).tolist())
         most = min(float(use[mine].sum()), _MOST_USE * column.cpus)
         for point in np.linspace(0, most, _TANGENTS)[1:]:
             factors = [1.0, -steep * point, steep * point**2 / 2, weights.same_cpu / 2]
             program.row([cost, used, cores, squares], list(map(float, factors)), 0.0, np.inf)
-        if column.cores == 1 and len(mine) <= _MOST_TOGETHER:
-            together = {thread: shares[thread][place] for thread in mine}
-            _siblings(program, problem, together, cost, column.cpus)
+        if column.members and len(mine) <= _MOST_TOGETHER:
+            _together(
+                program, problem, {each: shares[each] for each in mine}, cost, (place, column)
+            )
 
 
-def _siblings(
-    program: _Program, problem: PlacementProblem, mine: dict[int, int], cost: int, cpus: int
+def _together(
+    program: _Program,
+    problem: PlacementProblem,
+    mine: dict[int, _Shares],
+    cost: int,
+    where: tuple[int, _Column],
 ) -> None:
-    each = problem.weights.siblings if cpus > 1 else problem.weights.same_cpu
+    """Adds what each pair pays on one core, and more of it on one CPU."""
+    weights, (place, column) = problem.weights, where
     variables, factors = [cost], [1.0]
+
+    def both(one: int, other: int, price: float) -> None:
+        pair = program.variable(0.0, 1.0)
+        program.row([pair, one, other], [1.0, -1.0, -1.0], -1.0, np.inf)
+        variables.append(pair)
+        factors.append(-price)
+
     for one, other in itertools.combinations(mine, 2):
-        if problem.apart is None or not problem.apart[one, other]:
-            both = program.variable(0.0, 1.0)
-            program.row([both, mine[one], mine[other]], [1.0, -1.0, -1.0], -1.0, np.inf)
-            variables.append(both)
-            factors.append(-float(each * problem.activity[one] * problem.activity[other]))
+        if problem.apart is not None and problem.apart[one, other]:
+            continue
+        used = float(problem.activity[one] * problem.activity[other])
+        on, of = mine[one], mine[other]
+        both(on.columns[place], of.columns[place], weights.siblings * used)
+        for cpu in set(column.members) & on.cpus.keys() & of.cpus.keys():
+            both(on.cpus[cpu], of.cpus[cpu], (weights.same_cpu - weights.siblings) * used)
     program.row(variables, factors, 0.0, np.inf)

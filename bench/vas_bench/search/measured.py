@@ -24,7 +24,7 @@ from vas_bench.search.instances import instance, machine
 BIG_THREADS = 500
 _RUNS = 5
 _BRANCHES = 200_000
-_BOUND_GAP = 2e-3
+_BOUND_GAP = 1e-3
 _JOINT = (
     machine(packages=2, nodes=1, caches=1, cores=4, threads=2),
     machine(packages=1, nodes=2, caches=2, cores=4, threads=1),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vas_affinity.joint import Solution, host_plan_of
+from vas_affinity.joint import JointPlan, Solution, host_plan_of
 from vas_affinity.machine.reading import SnapshotRequest
 from vas_affinity.options import (
     connect_option,
@@ -16,9 +16,11 @@ from vas_affinity.options import (
     seconds_option,
     snapshot_of,
 )
+from vas_affinity.pictures.links_svg import draw_links
 from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.placement_file import read_placement
 from vas_affinity.plan.explain.explanation import ScoreExplanation, explain_host, explain_plan
+from vas_affinity.plan.explain.picture import linked_maps
 from vas_affinity.plan.explain.table import print_explanation, print_what_if
 from vas_affinity.plan.explain.what_if import what_if
 from vas_affinity.plan.guest_options import GuestOptions, guest_options
@@ -31,6 +33,7 @@ from vas_affinity.plan.options import (
 from vas_affinity.plan.plan import guests_planned
 from vas_core.cli import json_option, print_json
 from vas_core.errors import BadInput
+from vas_core.svg import check_name, write_picture
 
 _MOST_ROWS = 20
 
@@ -39,6 +42,7 @@ _MOST_ROWS = 20
 class _Explained:
     solution: Solution
     explanation: ScoreExplanation
+    host: JointPlan | None = None
 
 
 @click.command()
@@ -50,6 +54,11 @@ class _Explained:
 @connect_option
 @thread_options
 @click.option("--move", metavar="KEY=CPU", help="Show what the plan costs with one thing moved.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Picture of a plan of guests beside the rule's: .svg, .png or .html.",
+)
 @click.option("--all", "every", is_flag=True, help=f"Show every row, not just {_MOST_ROWS}.")
 @json_option
 def explain(
@@ -59,6 +68,7 @@ def explain(
     seconds: float,
     connect: str | None,
     move: str | None,
+    out: Path | None,
     every: bool,
     as_json: bool,
     guests: GuestOptions,
@@ -86,6 +96,8 @@ def explain(
         found = _of_guests(source, asked, placement, guests, threads)
     else:
         found = _of_threads(source, asked, placement, threads)
+    if out is not None:
+        _draw(found, out)
     if move is not None:
         moved = what_if(found.solution, move)
         if as_json:
@@ -97,6 +109,13 @@ def explain(
     else:
         rows = len(found.explanation.threads) if every else _MOST_ROWS
         print_explanation(found.explanation, rows)
+
+
+def _draw(found: _Explained, out: Path) -> None:
+    check_name(out)
+    if found.host is None:
+        raise BadInput("draws plans of guests", where="--out", hint="see `vas affinity map`")
+    write_picture(draw_links(linked_maps(found.host)), out, f"{found.host.placement.host}: links")
 
 
 def _of_guests(
@@ -113,7 +132,7 @@ def _of_guests(
     else:
         plan = host_plan_of(placement, snapshot, guests.settings(), known)
     source_of = known.distances.source if known.distances else ""
-    return _Explained(plan.planned, explain_host(plan, source_of))
+    return _Explained(plan.planned, explain_host(plan, source_of), plan)
 
 
 def _of_threads(

@@ -47,6 +47,8 @@ class Assumed(Frozen):
 
     vcpu: float = 1.0
     """A guest's containers use every vCPU that they get."""
+    storage: float = 0.5
+    """The I/O of a core that is kept for the storage server, whose threads may be idle today."""
     iothread: float = 0.5
     vhost: float = 0.5
     emulator: float = 0.1
