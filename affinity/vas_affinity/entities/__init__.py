@@ -1,4 +1,4 @@
-"""What is placed on a host's CPUs, and the arrays of its score: the one problem of all planners."""
+"""States a host's placement problem: its entities, and the arrays of each term of the score."""
 
 from vas_affinity.entities.entity import Entity, EntityKind, entity_of
 from vas_affinity.entities.graph import PairWeights, graph_of, read_graph

@@ -36,7 +36,7 @@ from vas_core.errors import BadInput
 
 
 @dataclass(frozen=True)
-class Site:
+class PlanSite:
     """A host before its guests get cores."""
 
     snapshot: Snapshot
@@ -68,14 +68,14 @@ def plan_guests(
     return placement_of(site, assign_guests(site, requests))
 
 
-def site_of(snapshot: Snapshot, settings: GuestPlanSettings) -> Site:
+def site_of(snapshot: Snapshot, settings: GuestPlanSettings) -> PlanSite:
     """Returns a host before its guests get cores."""
     storage = storage_cpus(snapshot, settings)
     near = Near(snapshot.topology, storage.cpus)
-    return Site(snapshot, settings, cores_of(snapshot.topology), storage, near)
+    return PlanSite(snapshot, settings, cores_of(snapshot.topology), storage, near)
 
 
-def assign_guests(site: Site, requests: Sequence[GuestRequest]) -> AssignedGuests:
+def assign_guests(site: PlanSite, requests: Sequence[GuestRequest]) -> AssignedGuests:
     """Returns the guests with their cores by the rule. Raises BadInput if they do not fit."""
     _check(requests)
     assigned = _assign_all(site, requests)
@@ -85,7 +85,7 @@ def assign_guests(site: Site, requests: Sequence[GuestRequest]) -> AssignedGuest
 
 
 def assign_at(
-    site: Site, assigned: AssignedGuests, homes: Mapping[str, int]
+    site: PlanSite, assigned: AssignedGuests, homes: Mapping[str, int]
 ) -> AssignedGuests | None:
     """Returns the same guests by the rule, those in `homes` on that node; None if none fits.
 
@@ -109,7 +109,7 @@ def _check(requests: Sequence[GuestRequest]) -> None:
         raise BadInput("is asked for twice", where=twice, hint="give each guest its own name")
 
 
-def _assign_all(site: Site, requests: Sequence[GuestRequest]) -> AssignedGuests | None:
+def _assign_all(site: PlanSite, requests: Sequence[GuestRequest]) -> AssignedGuests | None:
     few = len(site.cores) <= FEW_CORES
     levels = [level for level in CONCESSIONS if few or not level.host_shares]
     tried = (_assign_with(site, requests, level) for level in levels)
@@ -117,7 +117,7 @@ def _assign_all(site: Site, requests: Sequence[GuestRequest]) -> AssignedGuests 
 
 
 def _assign_with(
-    site: Site,
+    site: PlanSite,
     requests: Sequence[GuestRequest],
     concessions: Concessions,
     at: Mapping[str, int] | None = None,
@@ -142,7 +142,7 @@ def _assign_with(
     return AssignedGuests(tuple(chosen), kept, concessions) if len(usable) >= kept.more else None
 
 
-def _too_many(site: Site, requests: Sequence[GuestRequest]) -> BadInput:
+def _too_many(site: PlanSite, requests: Sequence[GuestRequest]) -> BadInput:
     *before, last = requests
     for count in range(min(last.vcpus - 1, len(site.snapshot.topology.online)), 0, -1):
         if _assign_all(site, [*before, last.model_copy(update={"vcpus": count})]):
@@ -152,7 +152,7 @@ def _too_many(site: Site, requests: Sequence[GuestRequest]) -> BadInput:
     return _refusal(site, last, "none fits")
 
 
-def _refusal(site: Site, request: GuestRequest, fits: str) -> BadInput:
+def _refusal(site: PlanSite, request: GuestRequest, fits: str) -> BadInput:
     kept = kept_of(site.cores, site.storage, site.settings, host=True)
     what = (
         f"{request.vcpus} vCPUs do not fit on {site.snapshot.host}, {fits}: of {len(site.cores)} "
@@ -163,7 +163,7 @@ def _refusal(site: Site, request: GuestRequest, fits: str) -> BadInput:
 
 
 def placement_of(
-    site: Site, assigned: AssignedGuests, oss: Sequence[Core] | None = None
+    site: PlanSite, assigned: AssignedGuests, oss: Sequence[Core] | None = None
 ) -> HostPlacement:
     """Returns the plan of guests with these cores, the storage server's threads and interrupts.
 
@@ -211,7 +211,7 @@ def _guest_roles(assigned: AssignedGuests) -> dict[int, CpuRole]:
     return roles
 
 
-def _guest_pins(site: Site, guest: GuestCores, roles: dict[int, CpuRole]) -> list[Pin]:
+def _guest_pins(site: PlanSite, guest: GuestCores, roles: dict[int, CpuRole]) -> list[Pin]:
     name, near, storage = guest.request.name, site.near, site.storage
     core_of = {cpu: core for core in guest.cores for cpu in core.cpus}
     pins = [
@@ -253,7 +253,7 @@ def _guest_pins(site: Site, guest: GuestCores, roles: dict[int, CpuRole]) -> lis
     return pins
 
 
-def _helper_words(site: Site, words: str, cpu: int) -> str:
+def _helper_words(site: PlanSite, words: str, cpu: int) -> str:
     core = site.snapshot.topology.cpu(cpu).core
     return words.format(core, nearness_words(cpu, site.near, site.storage))
 
@@ -282,7 +282,7 @@ def _shape(guest: GuestCores, cells: tuple[GuestCell, ...]) -> GuestShape:
     )
 
 
-def _notes(site: Site, assigned: AssignedGuests, roles: dict[int, CpuRole]) -> list[str]:
+def _notes(site: PlanSite, assigned: AssignedGuests, roles: dict[int, CpuRole]) -> list[str]:
     notes = []
     if assigned.concessions.host_shares:
         notes.append("the host's other work shares the storage server's cores: no core is left")
@@ -299,7 +299,7 @@ def _notes(site: Site, assigned: AssignedGuests, roles: dict[int, CpuRole]) -> l
     return notes
 
 
-def _guest_notes(site: Site, guest: GuestCores) -> list[str]:
+def _guest_notes(site: PlanSite, guest: GuestCores) -> list[str]:
     name, notes = guest.request.name, []
     if len(guest.nodes) > 1:
         where = ", ".join(map(str, guest.nodes))

@@ -8,7 +8,7 @@ from vas_affinity.entities import Entity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class EntityChoice:
     """An entity, the CPU that the rule gives it, and the CPUs that it may have.
 
     `wide`: it uses all CPUs of its core, and is placed on the core's first. `counted` is the use

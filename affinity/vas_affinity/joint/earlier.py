@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from vas_affinity.guest_plan.guest_cores import Concessions, GuestCores
 from vas_affinity.guest_plan.machine import Core
-from vas_affinity.guest_plan.plan import AssignedGuests, Site
+from vas_affinity.guest_plan.plan import AssignedGuests, PlanSite
 from vas_affinity.guest_plan.request import GuestRequest
 from vas_affinity.guest_plan.roles import kept_of
 from vas_affinity.machine.cpulist import format_cpulist
@@ -14,7 +14,7 @@ from vas_affinity.placement import CpuRole, GuestShape, HostPlacement, Pin, PinT
 from vas_core.errors import BadInput
 
 
-def assigned_of(site: Site, placement: HostPlacement) -> AssignedGuests:
+def assigned_of(site: PlanSite, placement: HostPlacement) -> AssignedGuests:
     """Returns a plan's guests with their cores. Raises BadInput for CPUs that are not online."""
     core_of = {cpu: core for core in site.cores for cpu in core.cpus}
     strange = {cpu for pin in placement.pins for cpu in pin.cpus} - core_of.keys()

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from vas_affinity.entities import Entity, EntityKind, entity_of
 from vas_affinity.guest_plan.guest_cores import GuestCores
 from vas_affinity.guest_plan.machine import Core
-from vas_affinity.guest_plan.plan import Site
-from vas_affinity.joint.choice import Choice
+from vas_affinity.guest_plan.plan import PlanSite
+from vas_affinity.joint.choice import EntityChoice
 from vas_affinity.machine.snapshot import Thread, ThreadRole
 from vas_affinity.search.score import ASSUMED, WEIGHTS
 
 
-def guest_choices(site: Site, guest: GuestCores) -> Iterator[Choice]:
+def guest_choices(site: PlanSite, guest: GuestCores) -> Iterator[EntityChoice]:
     """Yields the entities of one guest; helpers that share the host's CPUs are none."""
     seen = {thread.key: thread for thread in site.snapshot.threads}
     yield from _virtual_cores(site, guest, seen)
@@ -34,7 +34,9 @@ def guest_choices(site: Site, guest: GuestCores) -> Iterator[Choice]:
             yield _choice(_vhost(guest, thread), cpu, free, memory)
 
 
-def _virtual_cores(site: Site, guest: GuestCores, seen: Mapping[str, Thread]) -> Iterator[Choice]:
+def _virtual_cores(
+    site: PlanSite, guest: GuestCores, seen: Mapping[str, Thread]
+) -> Iterator[EntityChoice]:
     """Yields a guest's virtual cores. One stays on the node that has its memory."""
     name = guest.request.name
     every = range(guest.request.vcpus)
@@ -54,7 +56,7 @@ def _virtual_cores(site: Site, guest: GuestCores, seen: Mapping[str, Thread]) ->
             thread=first,
         )
         allowed = tuple(c.cpus[0] for c in site.cores if _is_like(c, core, guest.threads))
-        yield Choice(
+        yield EntityChoice(
             entity=entity,
             rule=core.cpus[0],
             allowed=tuple(cpu for cpu in allowed if cpu not in interrupted(site)),
@@ -70,13 +72,13 @@ def _is_like(core: Core, other: Core, threads: int) -> bool:
     return same and len(core.cpus) >= threads
 
 
-def interrupted(site: Site) -> set[int]:
+def interrupted(site: PlanSite) -> set[int]:
     """Returns the CPUs of the cores of storage interrupts."""
     fires = set(site.storage.cpus)
     return {cpu for core in site.cores if fires & set(core.cpus) for cpu in core.cpus}
 
 
-def _helper_cores(site: Site) -> list[Core]:
+def _helper_cores(site: PlanSite) -> list[Core]:
     taken = interrupted(site)
     return [core for core in site.cores if not core.isolated and core.cpus[0] not in taken]
 
@@ -115,9 +117,9 @@ def _choice(
     allowed: tuple[int, ...],
     memory: dict[int, float],
     counted: float | None = None,
-) -> Choice:
+) -> EntityChoice:
     use = entity.use or 0.0
-    return Choice(
+    return EntityChoice(
         entity=entity,
         rule=cpu,
         allowed=allowed,

@@ -1,4 +1,4 @@
-"""Which entities of the joint problem communicate, and which must not share a core. Pure."""
+"""Finds which entities communicate, and which must not share a core or CPU. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vas_affinity.entities import Entity, EntityKind, PairWeights
-from vas_affinity.joint.choice import Choice
+from vas_affinity.joint.choice import EntityChoice
 from vas_affinity.machine.distance.matrix import Bools, Floats
 from vas_affinity.machine.snapshot import DeviceKind, LibvirtGuest
 from vas_affinity.search.score import ASSUMED, WEIGHTS
@@ -15,7 +15,7 @@ from vas_affinity.search.score import ASSUMED, WEIGHTS
 _HELPERS = (EntityKind.IOTHREAD, EntityKind.EMULATOR, EntityKind.VHOST)
 
 
-def assumed_links(choices: Sequence[Choice], graph: PairWeights) -> Floats:
+def assumed_links(choices: Sequence[EntityChoice], graph: PairWeights) -> Floats:
     """Returns the communication within guests whose threads were not measured (T x T).
 
     It is what a guest's devices make its threads say to one another, scaled so that the busiest
@@ -48,7 +48,7 @@ def _within(found: Floats, mine: Sequence[tuple[int, Entity]]) -> None:
             _add(found, row, other, ASSUMED.by_memory * count * others / max(1, vcpus - 1))
 
 
-def device_links(choices: Sequence[Choice], guests: Sequence[LibvirtGuest]) -> Floats:
+def device_links(choices: Sequence[EntityChoice], guests: Sequence[LibvirtGuest]) -> Floats:
     """Returns the weights between movable interrupts and those whose I/O they complete (T x T).
 
     An interrupt serves the guest to which its device was given, else the vhost threads of its
@@ -84,7 +84,7 @@ def _serves(entity: Entity, device: str, kind: DeviceKind, guest: str | None) ->
     return 0.0
 
 
-def apart(choices: Sequence[Choice]) -> Bools:
+def apart(choices: Sequence[EntityChoice]) -> Bools:
     """Tells which entities must not share a core (T x T): those of two teams, and two kept cores.
 
     Interrupts may fire on a core that is kept for the storage server.
@@ -98,7 +98,7 @@ def apart(choices: Sequence[Choice]) -> Bools:
     return np.asarray(found)
 
 
-def own(choices: Sequence[Choice]) -> Bools:
+def own(choices: Sequence[EntityChoice]) -> Bools:
     """Tells which entities must not share a CPU (T x T): an iothread has its own."""
     kinds = [choice.entity.kind for choice in choices]
     iothread = np.array([kind is EntityKind.IOTHREAD for kind in kinds])

@@ -11,7 +11,7 @@ from vas_affinity.entities import Entity, EntityKind, HostProblem
 from vas_affinity.entities.reasons import reasons
 from vas_affinity.guest_plan.guest_cores import GuestCores
 from vas_affinity.guest_plan.machine import Core
-from vas_affinity.guest_plan.plan import AssignedGuests, Site, placement_of
+from vas_affinity.guest_plan.plan import AssignedGuests, PlanSite, placement_of
 from vas_affinity.joint.server import OSS
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
@@ -19,7 +19,7 @@ from vas_affinity.search.score import score
 
 
 def joint_placement(
-    site: Site, assigned: AssignedGuests, problem: HostProblem, places: Ints
+    site: PlanSite, assigned: AssignedGuests, problem: HostProblem, places: Ints
 ) -> HostPlacement:
     """Returns the plan. Raises BadInput if the host does not have the memory."""
     cpus = [problem.arrays.cpus[place] for place in places.tolist()]

@@ -11,7 +11,7 @@ import numpy as np
 from vas_affinity.entities import EntityKind, HostProblem
 from vas_affinity.guest_plan.plan import (
     AssignedGuests,
-    Site,
+    PlanSite,
     assign_at,
     assign_guests,
     placement_of,
@@ -105,7 +105,7 @@ def plan_host(
 
 
 def _start(
-    site: Site,
+    site: PlanSite,
     assigned: AssignedGuests,
     distances: Distances,
     known: JointInput,
@@ -116,24 +116,36 @@ def _start(
     return _Start(assigned, placement, Solution(problem, places))
 
 
-def _best_homes(site: Site, rule: _Start, distances: Distances, known: JointInput) -> _Start:
+def _best_homes(site: PlanSite, rule: _Start, distances: Distances, known: JointInput) -> _Start:
     """Returns the best start: each guest on its node by the rule, or on another that holds it.
 
     A guest moves between nodes only as a whole, with its memory. One guest after another tries
     every node; a start is as good as a short search from it.
     """
-    best, lowest = rule, _quick(rule)
-    for homes in _homes(rule):
-        start = _start_at(site, best.assigned, homes, distances, known)
+    nodes = sorted({node.number for node in site.snapshot.topology.nodes})
+    best, lowest, tries = rule, float("inf"), _MOST_HOMES
+    guests = list(_nodes(rule))
+    for guest, node in product(guests * min(2, len(guests)), nodes):
+        homes = _nodes(best)
+        if homes[guest] == node or tries == 0:
+            continue
+        tries -= 1
+        start = _start_at(site, best.assigned, homes | {guest: node}, distances, known)
         if start is None or len(start.solution.places) != len(rule.solution.places):
             continue
+        lowest = _quick(best) if lowest == float("inf") else lowest
         if (found := _quick(start)) < lowest:
             best, lowest = start, found
     return best
 
 
+def _nodes(start: _Start) -> dict[str, int]:
+    """Returns the node of each guest that is on one."""
+    return {g.request.name: g.nodes[0] for g in start.assigned.guests if len(g.nodes) == 1}
+
+
 def _start_at(
-    site: Site,
+    site: PlanSite,
     assigned: AssignedGuests,
     homes: dict[str, int],
     distances: Distances,
@@ -187,22 +199,12 @@ def every_home(
     distances = known.distances or ratio_distances(snapshot.topology)
     rule = _start(site, assign_guests(site, requests), distances, known)
     yield rule.solution
-    names = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
-    mine = tuple(g.nodes[0] for g in rule.assigned.guests if len(g.nodes) == 1)
-    for nodes in product((node.number for node in snapshot.topology.nodes), repeat=len(names)):
-        homes = dict(zip(names, nodes, strict=True))
-        start = _start_at(site, rule.assigned, homes, distances, known) if nodes != mine else None
+    mine = _nodes(rule)
+    for nodes in product((node.number for node in snapshot.topology.nodes), repeat=len(mine)):
+        homes = dict(zip(mine, nodes, strict=True))
+        start = _start_at(site, rule.assigned, homes, distances, known) if homes != mine else None
         if start and len(start.solution.places) == len(rule.solution.places):
             yield start.solution
-
-
-def _homes(rule: _Start) -> Iterator[dict[str, int]]:
-    nodes = sorted({node.number for node in rule.solution.problem.snapshot.topology.nodes})
-    guests = [guest.request.name for guest in rule.assigned.guests if len(guest.nodes) == 1]
-    tries = ({guest: node} for _ in range(2) for guest in guests for node in nodes)
-    for number, homes in enumerate(tries):
-        if number < _MOST_HOMES:
-            yield homes
 
 
 def _quick(start: _Start) -> float:

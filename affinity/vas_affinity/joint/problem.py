@@ -8,8 +8,8 @@ import numpy as np
 
 from vas_affinity.entities import EntityKind, HostProblem, PairWeights, matrices
 from vas_affinity.entities.firing import Firing, firing
-from vas_affinity.guest_plan.plan import AssignedGuests, Site
-from vas_affinity.joint.choice import Choice
+from vas_affinity.guest_plan.plan import AssignedGuests, PlanSite
+from vas_affinity.joint.choice import EntityChoice
 from vas_affinity.joint.guests import guest_choices
 from vas_affinity.joint.links import apart, assumed_links, device_links, own
 from vas_affinity.joint.server import fixed_use, server_choices
@@ -35,7 +35,7 @@ class JointInput:
 
 
 def joint_problem(
-    site: Site,
+    site: PlanSite,
     assigned: AssignedGuests,
     rule: HostPlacement,
     distances: Distances,
@@ -80,8 +80,8 @@ def joint_problem(
 
 
 def _arrays(
-    site: Site,
-    choices: list[Choice],
+    site: PlanSite,
+    choices: list[EntityChoice],
     distances: Distances,
     where: Firing,
     graph: PairWeights,
@@ -116,7 +116,7 @@ def _arrays(
     )
 
 
-def _firing(site: Site, choices: list[Choice]) -> Firing:
+def _firing(site: PlanSite, choices: list[EntityChoice]) -> Firing:
     """Returns the CPUs of storage interrupts, and those of network interrupts that stay."""
     storage: dict[str, tuple[int, ...]] = {}
     for cpu, names in site.storage.devices.items():
@@ -127,7 +127,9 @@ def _firing(site: Site, choices: list[Choice]) -> Firing:
     return Firing(storage, {name: cpus for name, cpus in network.items() if name not in moves})
 
 
-def _forbidden(site: Site, choices: list[Choice], distances: Distances, where: Firing) -> Bools:
+def _forbidden(
+    site: PlanSite, choices: list[EntityChoice], distances: Distances, where: Firing
+) -> Bools:
     """Returns the CPUs that each entity must not have; for the server's threads also [NS].
 
     The rule's CPU is never forbidden.
@@ -143,7 +145,7 @@ def _forbidden(site: Site, choices: list[Choice], distances: Distances, where: F
     return np.array(rows)
 
 
-def _on_core(choices: list[Choice], today: Ints, core: Ints) -> Ints:
+def _on_core(choices: list[EntityChoice], today: Ints, core: Ints) -> Ints:
     """Returns today's places, with a virtual core on the first CPU of its first vCPU's core."""
     first: Floats = np.array([np.flatnonzero(core == core[row])[0] for row in range(len(core))])
     wide = np.array([choice.wide for choice in choices])

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from vas_affinity.entities import Entity, EntityKind, entity_of
 from vas_affinity.guest_plan.lines import is_movable
 from vas_affinity.guest_plan.machine import Core
-from vas_affinity.guest_plan.plan import AssignedGuests, Site
-from vas_affinity.joint.choice import Choice
+from vas_affinity.guest_plan.plan import AssignedGuests, PlanSite
+from vas_affinity.joint.choice import EntityChoice
 from vas_affinity.joint.guests import interrupted
 from vas_affinity.machine.firing import busy_lines, firing_cpus
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Thread, ThreadRole
@@ -19,7 +19,9 @@ OSS, HOST = "oss", "host"
 """The teams of the storage server, and of the host's other work."""
 
 
-def server_choices(site: Site, assigned: AssignedGuests, rule: HostPlacement) -> Iterator[Choice]:
+def server_choices(
+    site: PlanSite, assigned: AssignedGuests, rule: HostPlacement
+) -> Iterator[EntityChoice]:
     """Yields the kept cores, the busy threads of the storage server and the movable interrupts."""
     taken = interrupted(site)
     kept = [core for core in site.cores if core.cpus[0] not in taken]
@@ -32,10 +34,10 @@ def server_choices(site: Site, assigned: AssignedGuests, rule: HostPlacement) ->
     yield from _lines(site, rule)
 
 
-def _reserves(team: str, cores: Sequence[Core], free: tuple[int, ...]) -> Iterator[Choice]:
+def _reserves(team: str, cores: Sequence[Core], free: tuple[int, ...]) -> Iterator[EntityChoice]:
     for number, core in enumerate(cores):
         key = f"reserve/{team}/{number}"
-        yield Choice(
+        yield EntityChoice(
             entity=Entity(key=key, kind=EntityKind.RESERVE, use=0.0, team=team),
             rule=core.cpus[0],
             allowed=free,
@@ -54,7 +56,7 @@ def busy_threads(threads: Sequence[Thread]) -> list[Thread]:
     ]
 
 
-def _threads(site: Site, rule: HostPlacement) -> Iterator[Choice]:
+def _threads(site: PlanSite, rule: HostPlacement) -> Iterator[EntityChoice]:
     """Yields the busy threads, by the rule on the least used of the storage server's CPUs."""
     mine = [cpu for cpu, role in rule.roles.items() if role in (CpuRole.OSS, CpuRole.STORAGE_IRQ)]
     taken = interrupted(site)
@@ -66,7 +68,7 @@ def _threads(site: Site, rule: HostPlacement) -> Iterator[Choice]:
         use = min(1.0, thread.cpu or 0.0)
         cpu = min(used, key=lambda cpu: (used[cpu], cpu))
         used[cpu] += use
-        yield Choice(
+        yield EntityChoice(
             entity=entity_of(thread, OSS),
             rule=cpu,
             allowed=tuple(sorted({*free, *mine})),
@@ -75,7 +77,7 @@ def _threads(site: Site, rule: HostPlacement) -> Iterator[Choice]:
         )
 
 
-def _lines(site: Site, rule: HostPlacement) -> Iterator[Choice]:
+def _lines(site: PlanSite, rule: HostPlacement) -> Iterator[EntityChoice]:
     """Yields the interrupts that can be moved and fire; the rule places those that do not."""
     topology, storage = site.snapshot.topology, site.storage.cpus
     pins = {pin.name: pin.cpus for pin in rule.pins if pin.target is PinTarget.INTERRUPT}
@@ -87,7 +89,7 @@ def _lines(site: Site, rule: HostPlacement) -> Iterator[Choice]:
         node = nodes.get(line.device) if line.node is None else line.node
         use = min(1.0, (line.per_second or 0.0) * ASSUMED.interrupt_seconds)
         is_storage = line.kind is DeviceKind.STORAGE
-        yield Choice(
+        yield EntityChoice(
             entity=Entity(
                 key=f"interrupt/{line.number}",
                 kind=EntityKind.INTERRUPT,
@@ -114,7 +116,7 @@ def busy_movable(lines: Sequence[Interrupt]) -> list[Interrupt]:
     return sorted(busy, key=lambda line: line.number)
 
 
-def fixed_use(site: Site, placed: Mapping[int, object]) -> dict[int, float]:
+def fixed_use(site: PlanSite, placed: Mapping[int, object]) -> dict[int, float]:
     """Returns CPU -> use by the kernel's own work and by interrupts that no plan places."""
     topology = site.snapshot.topology
     use = {0: ASSUMED.kernel} if 0 in topology.online else {}

@@ -22,7 +22,7 @@ _LEGEND = (
 
 @dataclass(frozen=True)
 class CostLink:
-    """What two CPUs' entities pay for their distance. `to_interrupt`: one of them is a device's."""
+    """The cost of the distance of two CPUs' entities. `to_interrupt`: one is a device's interrupt."""
 
     one: int
     other: int

@@ -20,6 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from vas_affinity.machine.distance.matrix import Floats, Ints
 from vas_affinity.search.score import PlacementProblem
+from vas_bench.search.stdout import stdout_is_stderr
 
 _TANGENTS = 24
 _MOST_USE = 4.0  # of a CPU by several threads, up to which the square is bounded closely
@@ -132,7 +133,8 @@ def lower_bound(
     _sharing(program, problem, columns, shares, taken)
     # As a variable that is 1, it counts in the gap at which the solver ends.
     program.row([program.variable(constant, 1.0)], [1.0], 1.0, 1.0)
-    score, exact = program.solve(seconds, gap)
+    with stdout_is_stderr():
+        score, exact = program.solve(seconds, gap)
     return LowerBound(score, exact, len(columns))
 
 

@@ -46,22 +46,8 @@ def host_instance(
     disk_node, nic_node = (int(node) for node in random.choice(nodes, size=2))
     near = [cpu for cpu in cpus if topology.cpu(cpu).node == disk_node]
     fires = random.choice(near, size=min(2, len(near) // 4 or 1), replace=False).tolist()
-    lines = [
-        Interrupt(
-            number=30 + queue, device="nvme0", kind=DeviceKind.STORAGE, queue=queue,
-            effective=(cpu,), managed=True, per_second=float(random.uniform(1e3, 2e4)),
-            node=disk_node,
-        )
-        for queue, cpu in enumerate(fires)
-    ]  # fmt: skip
-    lines += [
-        Interrupt(
-            number=60 + queue, device="ens1", kind=DeviceKind.NETWORK, queue=queue,
-            effective=(int(random.choice(cpus)),), managed=False,
-            per_second=float(random.uniform(1e3, 2e4)), node=nic_node,
-        )
-        for queue in range(queues)
-    ]  # fmt: skip
+    lines = [_disk_line(n, cpu, disk_node, random) for n, cpu in enumerate(fires)]
+    lines += [_network_line(n, cpus, nic_node, random) for n in range(queues)]
     names = [f"vm{number}" for number in range(1, guests + 1)]
     seen = [_vhost(name, 500 + n, cpus, random) for n, name in enumerate(names)]
     seen += [_served(700 + n, cpus, random) for n in range(threads)]
@@ -80,6 +66,23 @@ def host_instance(
         for name in names
     )
     return HostInstance(snapshot, tuple(asked))
+
+
+def _disk_line(queue: int, cpu: int, node: int, random: np.random.Generator) -> Interrupt:
+    return Interrupt(
+        number=30 + queue, device="nvme0", kind=DeviceKind.STORAGE, queue=queue, effective=(cpu,),
+        managed=True, per_second=float(random.uniform(1e3, 2e4)), node=node,
+    )  # fmt: skip
+
+
+def _network_line(
+    queue: int, cpus: tuple[int, ...], node: int, random: np.random.Generator
+) -> Interrupt:
+    return Interrupt(
+        number=60 + queue, device="ens1", kind=DeviceKind.NETWORK, queue=queue,
+        effective=(int(random.choice(cpus)),), managed=False,
+        per_second=float(random.uniform(1e3, 2e4)), node=node,
+    )  # fmt: skip
 
 
 def _vhost(guest: str, tid: int, cpus: tuple[int, ...], random: np.random.Generator) -> Thread:

@@ -29,7 +29,7 @@ _CLONE = "/dev/net/tun"
 
 @dataclass(frozen=True)
 class Servers:
-    """What tells which device a thread serves: the machine's devices and interrupts."""
+    """Finds the device that a thread serves among the machine's devices and interrupts."""
 
     files: TreeFiles
     devices: Sequence[PciDevice]

@@ -99,16 +99,20 @@ def explain(
     if out is not None:
         _draw(found, out)
     if move is not None:
-        moved = what_if(found.solution, move)
-        if as_json:
-            print_json(moved.model_dump(mode="json") | {"change": moved.change})
-        else:
-            print_what_if(moved)
+        _print_move(found, move, as_json=as_json)
     elif as_json:
         print_json(found.explanation.as_json())
     else:
         rows = len(found.explanation.threads) if every else _MOST_ROWS
         print_explanation(found.explanation, rows)
+
+
+def _print_move(found: _Explained, move: str, *, as_json: bool) -> None:
+    moved = what_if(found.solution, move)
+    if as_json:
+        print_json(moved.model_dump(mode="json") | {"change": moved.change})
+    else:
+        print_what_if(moved)
 
 
 def _draw(found: _Explained, out: Path) -> None:

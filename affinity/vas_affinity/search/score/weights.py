@@ -39,7 +39,7 @@ WEIGHTS = Weights()
 
 
 class Assumed(Frozen):
-    """What is assumed of a guest that does not run yet, or that was idle when it was measured.
+    """The assumed work of a guest that does not run yet, or that was idle when it was measured.
 
     A use is of CPUs (1.0 for a whole one) and holds unless more was measured. `by_*` are weights of
     communication, for each vCPU, in units of what a vCPU says to its guest's iothreads.
