@@ -8,15 +8,20 @@ from xml.etree import ElementTree
 
 import pytest
 
+from vas_affinity.guest_plan import GuestRequest
+from vas_affinity.joint import plan_host
 from vas_affinity.machine.reading import read_source
-from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
 from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.pictures.boxes import Box, boxes_of
 from vas_affinity.pictures.cells import HostMap, host_map
+from vas_affinity.pictures.links_svg import draw_links
 from vas_affinity.pictures.map_svg import draw_map
 from vas_affinity.pictures.map_text import print_map
 from vas_affinity.pictures.strings import PanelScale, busy_line, draw_strings, step_line
 from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.plan.explain.picture import linked_maps
+from vas_affinity.search.score import terms
 from vas_affinity.watch.record.recording import Header, Recorded, Recording, String
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
@@ -216,12 +221,35 @@ def test_a_plan_of_another_machine_is_refused(
     assert "the plan of x: has CPUs that" in capsys.readouterr().err
 
 
-def test_a_plan_of_guests_has_no_score_to_explain(
+def test_the_picture_of_a_joint_plan_has_the_rules_above_it(tmp_path: Path) -> None:
+    out = tmp_path / "links.svg"
+    source = str(next(path for path in MACHINES if path.name.startswith("24em64t")))
+    words = ["affinity", "explain", "--from", source, "--vcpus", "8", "--out", str(out)]
+    assert run_command(words) == 0
+    drawn = ElementTree.parse(out).getroot()
+    said = [one.text or "" for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    scores = [float(text.rpartition(" ")[2]) for text in said if ": score " in text]
+    assert len(scores) == 2
+    assert scores[1] <= scores[0]
+
+
+def test_links_are_what_the_score_counts() -> None:
+    plan = plan_host(read_source(SMALL), [GuestRequest(vcpus=2)])
+    maps = linked_maps(plan)
+    assert_none_overlap(draw_links(maps))
+    links = maps[-1].links
+    arrays, places = plan.planned.problem.arrays, plan.planned.places
+    found = terms(arrays, places)
+    paid = sum(link.cost for link in links if not link.to_interrupt)
+    assert 0 < paid <= found.communication.sum() + 1e-9
+    assert paid >= 0.9 * found.communication.sum()
+
+
+def test_a_plan_of_threads_has_no_such_picture(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = tmp_path / "plan.json"
-    assert run_command(
-        ["affinity", "plan", "--from", str(SMALL), "--vcpus", "2", "--out", str(plan)]
-    ) == 0  # fmt: skip
-    assert run_command(["affinity", "explain", "--from", str(SMALL), str(plan)]) == 2
-    assert f"{plan}: pins no threads" in capsys.readouterr().err
+    threads = (Thread(tid=7, pid=7, key="a/b/0", name="b", role=ThreadRole.STORAGE, cpu=0.5),)
+    file = tmp_path / "host.json"
+    file.write_text(Snapshot(host="h", topology=TOPOLOGY, threads=threads).model_dump_json())
+    assert run_command(["affinity", "explain", "--from", str(file), "--out", "x.svg"]) == 2
+    assert "plans of guests" in capsys.readouterr().err

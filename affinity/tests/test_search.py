@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placement_problems import placed, problems
+from placement_problems import parted, parted_problems, placed, problems
 
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.search import Effort, find
 from vas_affinity.search.assignment import Assignment
 from vas_affinity.search.exact import optimum
 from vas_affinity.search.greedy import greedy
+from vas_affinity.search.local import undo
 from vas_affinity.search.score import PlacementProblem, score
 from vas_bench.search.instances import instance, machine
 
@@ -33,11 +35,17 @@ def _swapped(places: Ints, one: int, other: int) -> Ints:
     return after
 
 
+def _worth(problem: PlacementProblem, places: Ints) -> float:
+    """The score as the search sees it: a pair that must be apart and is not costs very much."""
+    pairs = problem.intruders(places).sum() / 2
+    return score(replace(problem, apart=None, own=None), places) + 1e6 * pairs
+
+
 def _close(problem: PlacementProblem, before: Ints, after: Ints, change: float) -> bool:
-    wanted = score(problem, after) - score(problem, before)
+    wanted = _worth(problem, after) - _worth(problem, before)
     if not np.isfinite(wanted):
         return not np.isfinite(change)
-    return abs(wanted - change) < 1e-7 * (1 + abs(score(problem, before)))
+    return abs(wanted - change) < 1e-7 * (1 + abs(_worth(problem, before)))
 
 
 @settings(max_examples=30)
@@ -60,9 +68,14 @@ def test_what_a_move_or_swap_changes_is_what_the_score_says(
             assert _close(problem, here, _moved(here, thread, cpu), moves[cpu])
         for other in range(len(places)):
             assert _close(problem, here, _swapped(here, thread, other), swaps[other])
+        cpu = data.draw(st.integers(0, len(problem.cpus) - 1))
+        gains = {t: float(assignment.moves(t)[cpu]) for t in range(len(places))}
+        wanted = {t for t, gain in gains.items() if gain < -1e-6}
+        found = assignment.attracted(cpu, len(places)).tolist()
+        assert wanted <= set(found) <= {t for t, gain in gains.items() if gain < 1e-6}
         free = np.flatnonzero(np.isfinite(problem.alone[thread]))
         assignment.move(thread, int(data.draw(st.sampled_from(free.tolist()))))
-        gained = score(problem, places) - score(problem, assignment.places)
+        gained = _worth(problem, places) - _worth(problem, assignment.places)
         assert assignment.gained == pytest.approx(gained, abs=1e-6)
 
 
@@ -75,7 +88,7 @@ def test_never_worse_than_the_start_and_nothing_forbidden(
     found = find(problem, start, QUICK)
     assert found.score <= score(problem, start)
     assert found.score == score(problem, found.places)
-    assert np.isfinite(found.score)
+    assert np.isfinite(found.score) or problem.apart is not None
 
 
 @settings(max_examples=20)
@@ -94,7 +107,7 @@ def test_one_seed_one_plan(problem: PlacementProblem, seed: int) -> None:
 
 
 @settings(max_examples=25)
-@given(problems(most_threads=3))
+@given(st.one_of(problems(most_threads=3), parted_problems(most_threads=3)))
 def test_branch_and_bound_finds_what_trying_all_finds(problem: PlacementProblem) -> None:
     if len(problem.cpus) > 8:
         return
@@ -104,6 +117,27 @@ def test_branch_and_bound_finds_what_trying_all_finds(problem: PlacementProblem)
     found = optimum(problem, start, score(problem, start), branches=10**6)
     assert found.proved
     assert score(problem, found.places) == pytest.approx(best)
+
+
+@settings(max_examples=25)
+@given(parted_problems(), st.data())
+def test_an_exchange_of_cores_is_its_moves(problem: PlacementProblem, data: st.DataObject) -> None:
+    start = greedy(problem)
+    assignment = Assignment(problem, start)
+    cpus = st.integers(0, len(problem.cpus) - 1)
+    done = assignment.exchange(data.draw(cpus), data.draw(cpus))
+    undo(assignment, done)
+    assert assignment.places.tolist() == start.tolist()
+    assert assignment.gained == pytest.approx(0, abs=1e-5)
+
+
+def test_threads_that_must_be_apart_are_where_there_is_room() -> None:
+    topology = machine(packages=2, nodes=1, caches=1, cores=4, threads=2)
+    for seed in range(20):
+        problem = parted(instance(topology, 8, np.random.default_rng(seed)), seed, 1.0)
+        found = find(problem, None, QUICK)
+        assert np.isfinite(found.score), seed
+        assert not problem.intruders(found.places).any()
 
 
 def test_a_budget_of_nothing_still_gives_a_plan() -> None:

@@ -45,6 +45,10 @@ class GuestCores:
     cores: tuple[Core, ...]
     helpers: tuple[Core, ...]
     """The cores of its emulator and iothreads."""
+    iothread_cpus: tuple[int, ...] = ()
+    """A CPU for each iothread; none if they run on the host's CPUs."""
+    emulator_cpus: tuple[int, ...] = ()
+    """The CPUs of the emulator alone; none if it runs on the host's CPUs."""
 
     @property
     def vcpus(self) -> tuple[int, ...]:
@@ -89,7 +93,10 @@ def choose_cores(
         choice = _Choice(free, near, capacity.homes, count, iothreads, emulator)
         chosen = choice.iothreads_first(pool) or choice.vcpus_first(pool)
         if chosen:
-            return GuestCores(request, threads, *chosen)
+            cores, helpers = chosen
+            cpus = [cpu for core in helpers for cpu in core.cpus]
+            mine, rest = tuple(cpus[:iothreads]), tuple(cpus[iothreads:])
+            return GuestCores(request, threads, cores, helpers, mine, rest if emulator else ())
     return None
 
 

@@ -31,7 +31,7 @@ def line_pins(
         if line.kind not in turns:
             continue
         fires = firing_cpus(line, snapshot.topology)
-        if _movable(line):
+        if is_movable(line):
             whose, home = _home(line, storage, roles, snapshot.topology)
             pins.append(_pin(line, fires, home, whose, turns[line.kind]))
         elif line.per_second and any(roles.get(cpu) in _GUESTS for cpu in fires):
@@ -84,7 +84,8 @@ def _with(roles: Mapping[int, CpuRole], role: CpuRole) -> tuple[int, ...]:
     return tuple(sorted(cpu for cpu, its in roles.items() if its is role))
 
 
-def _movable(line: Interrupt) -> bool:
+def is_movable(line: Interrupt) -> bool:
+    """Tells whether a plan may move an interrupt: one that is managed stays."""
     if line.kind is DeviceKind.NETWORK:
         return line.managed is not True
     return line.managed is False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -19,7 +19,7 @@ from vas_affinity.guest_plan.machine import Core, Near, cores_of
 from vas_affinity.guest_plan.memory import NodeMemory
 from vas_affinity.guest_plan.reasons import nearness_words, vcpu_words
 from vas_affinity.guest_plan.request import GuestRequest
-from vas_affinity.guest_plan.roles import KeptCores, helper_cpus, kept_of, roles_of
+from vas_affinity.guest_plan.roles import KeptCores, kept_of, roles_of
 from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus, storage_cpus
 from vas_affinity.machine.cpulist import format_cpulist
@@ -36,7 +36,7 @@ from vas_core.errors import BadInput
 
 
 @dataclass(frozen=True)
-class _Site:
+class PlanSite:
     """A host before its guests get cores."""
 
     snapshot: Snapshot
@@ -47,7 +47,7 @@ class _Site:
 
 
 @dataclass(frozen=True)
-class _Assigned:
+class AssignedGuests:
     """The guests with their cores, what is kept from them, and what was given up."""
 
     guests: tuple[GuestCores, ...]
@@ -60,18 +60,46 @@ def plan_guests(
 ) -> HostPlacement:
     """Plans the CPUs of the guests' vCPUs, emulators and iothreads, and the nodes of their memory.
 
-    The same input gives the same plan; each pin has its reason. Raises BadInput, which says what
-    would fit, if the guests leave the storage server and its host too few cores.
+    This is the rule, from which the joint plan starts. The same input gives the same plan; each pin
+    has its reason. Raises BadInput, which says what would fit, if the guests leave the storage
+    server and its host too few cores.
     """
-    settings = settings or GuestPlanSettings()
-    _check(requests)
+    site = site_of(snapshot, settings or GuestPlanSettings())
+    return placement_of(site, assign_guests(site, requests))
+
+
+def site_of(snapshot: Snapshot, settings: GuestPlanSettings) -> PlanSite:
+    """Returns a host before its guests get cores."""
     storage = storage_cpus(snapshot, settings)
     near = Near(snapshot.topology, storage.cpus)
-    site = _Site(snapshot, settings, cores_of(snapshot.topology), storage, near)
+    return PlanSite(snapshot, settings, cores_of(snapshot.topology), storage, near)
+
+
+def assign_guests(site: PlanSite, requests: Sequence[GuestRequest]) -> AssignedGuests:
+    """Returns the guests with their cores by the rule. Raises BadInput if they do not fit."""
+    _check(requests)
     assigned = _assign_all(site, requests)
     if assigned is None:
         raise _too_many(site, requests)
-    return _placement(site, assigned)
+    return assigned
+
+
+def assign_at(
+    site: PlanSite, assigned: AssignedGuests, homes: Mapping[str, int]
+) -> AssignedGuests | None:
+    """Returns the same guests by the rule, those in `homes` on that node; None if none fits.
+
+    Each guest's memory must fit on its node, and nothing more may be given up.
+    """
+    memory = NodeMemory(site.snapshot.topology, site.settings)
+    requests = [guest.request for guest in assigned.guests]
+    if any(r.name in homes and homes[r.name] not in memory.homes(r) for r in requests):
+        return None
+    found = _assign_with(site, requests, assigned.concessions, homes)
+    if found is None:
+        return None
+    there = {guest.request.name: guest.nodes for guest in found.guests}
+    return found if all(there[name] == (node,) for name, node in homes.items()) else None
 
 
 def _check(requests: Sequence[GuestRequest]) -> None:
@@ -81,7 +109,7 @@ def _check(requests: Sequence[GuestRequest]) -> None:
         raise BadInput("is asked for twice", where=twice, hint="give each guest its own name")
 
 
-def _assign_all(site: _Site, requests: Sequence[GuestRequest]) -> _Assigned | None:
+def _assign_all(site: PlanSite, requests: Sequence[GuestRequest]) -> AssignedGuests | None:
     few = len(site.cores) <= FEW_CORES
     levels = [level for level in CONCESSIONS if few or not level.host_shares]
     tried = (_assign_with(site, requests, level) for level in levels)
@@ -89,15 +117,20 @@ def _assign_all(site: _Site, requests: Sequence[GuestRequest]) -> _Assigned | No
 
 
 def _assign_with(
-    site: _Site, requests: Sequence[GuestRequest], concessions: Concessions
-) -> _Assigned | None:
+    site: PlanSite,
+    requests: Sequence[GuestRequest],
+    concessions: Concessions,
+    at: Mapping[str, int] | None = None,
+) -> AssignedGuests | None:
     kept = kept_of(site.cores, site.storage, site.settings, host=not concessions.host_shares)
     free = [core for core in site.cores if core not in kept.interrupt_cores]
     memory = NodeMemory(site.snapshot.topology, site.settings)
     threads = 1 if site.settings.junk_siblings else max(len(core.cpus) for core in site.cores)
     chosen = []
     for request in requests:
-        capacity = Capacity(memory.homes(request), threads)
+        home = (at or {}).get(request.name)
+        homes = memory.homes(request) if home is None else frozenset({home})
+        capacity = Capacity(homes, threads)
         quiet = [core for core in free if 0 not in core.cpus]  # the kernel's own work is on CPU 0
         guest = choose_cores(request, quiet, site.near, capacity, concessions)
         guest = guest or choose_cores(request, free, site.near, capacity, concessions)
@@ -106,10 +139,10 @@ def _assign_with(
         chosen.append(guest)
         free = [core for core in free if core not in guest.cores and core not in guest.helpers]
     usable = [core for core in free if not core.isolated]
-    return _Assigned(tuple(chosen), kept, concessions) if len(usable) >= kept.more else None
+    return AssignedGuests(tuple(chosen), kept, concessions) if len(usable) >= kept.more else None
 
 
-def _too_many(site: _Site, requests: Sequence[GuestRequest]) -> BadInput:
+def _too_many(site: PlanSite, requests: Sequence[GuestRequest]) -> BadInput:
     *before, last = requests
     for count in range(min(last.vcpus - 1, len(site.snapshot.topology.online)), 0, -1):
         if _assign_all(site, [*before, last.model_copy(update={"vcpus": count})]):
@@ -119,7 +152,7 @@ def _too_many(site: _Site, requests: Sequence[GuestRequest]) -> BadInput:
     return _refusal(site, last, "none fits")
 
 
-def _refusal(site: _Site, request: GuestRequest, fits: str) -> BadInput:
+def _refusal(site: PlanSite, request: GuestRequest, fits: str) -> BadInput:
     kept = kept_of(site.cores, site.storage, site.settings, host=True)
     what = (
         f"{request.vcpus} vCPUs do not fit on {site.snapshot.host}, {fits}: of {len(site.cores)} "
@@ -129,8 +162,15 @@ def _refusal(site: _Site, request: GuestRequest, fits: str) -> BadInput:
     return BadInput(what, where=request.name, hint="ask for fewer, or keep a smaller share")
 
 
-def _placement(site: _Site, assigned: _Assigned) -> HostPlacement:
-    topology, concessions = site.snapshot.topology, assigned.concessions
+def placement_of(
+    site: PlanSite, assigned: AssignedGuests, oss: Sequence[Core] | None = None
+) -> HostPlacement:
+    """Returns the plan of guests with these cores, the storage server's threads and interrupts.
+
+    `oss` are the storage server's cores; None for those nearest to the storage interrupts. Raises
+    BadInput if the host does not have the memory.
+    """
+    topology = site.snapshot.topology
     roles = roles_of(
         topology,
         site.cores,
@@ -138,12 +178,11 @@ def _placement(site: _Site, assigned: _Assigned) -> HostPlacement:
         _guest_roles(assigned),
         site.near,
         junk=site.settings.junk_siblings,
+        oss=oss,
     )
     memory = NodeMemory(topology, site.settings)
     given = [memory.give(guest) for guest in assigned.guests]
-    pins = [
-        pin for guest in assigned.guests for pin in _guest_pins(site, guest, concessions, roles)
-    ]
+    pins = [pin for guest in assigned.guests for pin in _guest_pins(site, guest, roles)]
     emulators = {
         pin.guest: pin.cpus for pin in pins if pin.target is PinTarget.EMULATOR and pin.guest
     }
@@ -160,13 +199,11 @@ def _placement(site: _Site, assigned: _Assigned) -> HostPlacement:
     )
 
 
-def _guest_roles(assigned: _Assigned) -> dict[int, CpuRole]:
+def _guest_roles(assigned: AssignedGuests) -> dict[int, CpuRole]:
     roles: dict[int, CpuRole] = {}
-    concessions = assigned.concessions
     for guest in assigned.guests:
-        helpers = helper_cpus(guest, concessions)
-        for role, cpus in helpers.items():
-            roles |= dict.fromkeys(cpus, role)
+        roles |= dict.fromkeys(guest.iothread_cpus, CpuRole.IOTHREAD)
+        roles |= dict.fromkeys(guest.emulator_cpus, CpuRole.EMULATOR)
         for core in guest.helpers:
             roles |= {cpu: CpuRole.IDLE for cpu in core.cpus if cpu not in roles}
         roles |= {cpu: CpuRole.IDLE for core in guest.cores for cpu in core.cpus}
@@ -174,9 +211,7 @@ def _guest_roles(assigned: _Assigned) -> dict[int, CpuRole]:
     return roles
 
 
-def _guest_pins(
-    site: _Site, guest: GuestCores, concessions: Concessions, roles: dict[int, CpuRole]
-) -> list[Pin]:
+def _guest_pins(site: PlanSite, guest: GuestCores, roles: dict[int, CpuRole]) -> list[Pin]:
     name, near, storage = guest.request.name, site.near, site.storage
     core_of = {cpu: core for core in guest.cores for cpu in core.cpus}
     pins = [
@@ -189,11 +224,10 @@ def _guest_pins(
         )
         for number, cpu in enumerate(guest.vcpus)
     ]
-    helpers = helper_cpus(guest, concessions)
     own = "its own CPU: core {} {}"
     shared = _shared(roles)
-    emulator = helpers[CpuRole.EMULATOR] or shared
-    why = own if helpers[CpuRole.EMULATOR] else "the host's CPUs, as no core is left: core {} {}"
+    emulator = guest.emulator_cpus or shared
+    why = own if guest.emulator_cpus else "the host's CPUs, as no core is left: core {} {}"
     pins.append(
         Pin(
             target=PinTarget.EMULATOR,
@@ -204,7 +238,7 @@ def _guest_pins(
         )
     )
     for number in range(guest.request.iothreads):
-        mine = helpers[CpuRole.IOTHREAD]
+        mine = guest.iothread_cpus
         cpus = (mine[number],) if mine else shared
         why = own if mine else "the host's CPUs, as no core is left: core {} {}"
         pins.append(
@@ -219,7 +253,7 @@ def _guest_pins(
     return pins
 
 
-def _helper_words(site: _Site, words: str, cpu: int) -> str:
+def _helper_words(site: PlanSite, words: str, cpu: int) -> str:
     core = site.snapshot.topology.cpu(cpu).core
     return words.format(core, nearness_words(cpu, site.near, site.storage))
 
@@ -248,7 +282,7 @@ def _shape(guest: GuestCores, cells: tuple[GuestCell, ...]) -> GuestShape:
     )
 
 
-def _notes(site: _Site, assigned: _Assigned, roles: dict[int, CpuRole]) -> list[str]:
+def _notes(site: PlanSite, assigned: AssignedGuests, roles: dict[int, CpuRole]) -> list[str]:
     notes = []
     if assigned.concessions.host_shares:
         notes.append("the host's other work shares the storage server's cores: no core is left")
@@ -265,7 +299,7 @@ def _notes(site: _Site, assigned: _Assigned, roles: dict[int, CpuRole]) -> list[
     return notes
 
 
-def _guest_notes(site: _Site, guest: GuestCores) -> list[str]:
+def _guest_notes(site: PlanSite, guest: GuestCores) -> list[str]:
     name, notes = guest.request.name, []
     if len(guest.nodes) > 1:
         where = ", ".join(map(str, guest.nodes))

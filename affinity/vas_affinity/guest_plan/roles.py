@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from vas_affinity.guest_plan.guest_cores import Concessions, GuestCores
 from vas_affinity.guest_plan.machine import Core, Near
 from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus
@@ -40,17 +39,6 @@ def kept_of(
     return KeptCores(mine, max(share - len(mine), 0), settings.host_cores if host else 0)
 
 
-def helper_cpus(guest: GuestCores, concessions: Concessions) -> dict[CpuRole, tuple[int, ...]]:
-    """Splits the helper cores' CPUs: one for each iothread, the rest for the emulator.
-
-    A helper that shares the host's CPUs gets none.
-    """
-    cpus = [cpu for core in guest.helpers for cpu in core.cpus]
-    count = 0 if concessions.iothreads_share else guest.request.iothreads
-    mine, rest = tuple(cpus[:count]), tuple(cpus[count:])
-    return {CpuRole.IOTHREAD: mine, CpuRole.EMULATOR: () if concessions.emulator_shares else rest}
-
-
 def roles_of(
     topology: MachineTopology,
     cores: Sequence[Core],
@@ -59,10 +47,12 @@ def roles_of(
     near: Near,
     *,
     junk: bool,
+    oss: Sequence[Core] | None = None,
 ) -> dict[int, CpuRole]:
     """Returns online CPU -> role. `taken` are the roles of the guests' CPUs.
 
-    `junk`: siblings of the storage interrupts' CPUs get no work.
+    `junk`: siblings of the storage interrupts' CPUs get no work. `oss` are the storage server's
+    cores; None for those nearest to the storage interrupts.
     """
     roles = dict(taken)
     for core in kept.interrupt_cores:
@@ -72,8 +62,8 @@ def roles_of(
     left = [core for core in cores if not roles.keys() & set(core.cpus)]
     free = [core for core in left if not core.isolated]
     order = near.order(free, quiet=False)
-    oss = order[: min(kept.oss, len(order) - kept.host)]
-    _give(roles, oss, CpuRole.OSS)
+    nearest = order[: min(kept.oss, len(order) - kept.host)]
+    _give(roles, nearest if oss is None else oss, CpuRole.OSS)
     _give(roles, free, CpuRole.HOST)
     _give(roles, cores, CpuRole.IDLE)
     return {cpu: roles[cpu] for cpu in topology.online}

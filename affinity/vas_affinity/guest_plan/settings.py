@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import Field
 
+from vas_affinity.machine.block_names import short_name
 from vas_affinity.machine.topology import Frozen
 from vas_cluster import Host
 
@@ -33,5 +32,5 @@ class GuestPlanSettings(Frozen):
 
 def settings_of(host: Host, settings: GuestPlanSettings | None = None) -> GuestPlanSettings:
     """Returns the settings, or the defaults, with the storage devices of a host of the map."""
-    names = tuple(Path(device).name for device in host.storage_devices)
+    names = tuple(map(short_name, host.storage_devices))
     return (settings or GuestPlanSettings()).model_copy(update={"storage_devices": names})

@@ -100,6 +100,8 @@ class LibvirtGuest(Frozen):
     iothreads: tuple[int, ...] = ()
     pins: dict[str, str] = Field(default_factory=dict)
     """The present `<cputune>`: thread key -> list of CPUs."""
+    devices: tuple[str, ...] = ()
+    """What its I/O goes through: PCI addresses of devices given to it, taps, disks' sources."""
 
 
 class Unread(Frozen):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
 from vas_affinity.machine.snapshot import DeviceKind
 from vas_affinity.pictures.boxes import CELL_HEIGHT, CELL_WIDTH, LABEL_SIZE, Box, boxes_of
 from vas_affinity.pictures.cells import Cell, HostMap
@@ -24,18 +27,48 @@ ROLE_COLOURS = {
 _INTERRUPTS = {DeviceKind.STORAGE: "storage interrupt", DeviceKind.NETWORK: "network interrupt"}
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """How far a map reaches right and down, and the middle of each CPU's square."""
+
+    right: float
+    bottom: float
+    centres: dict[int, tuple[float, float]]
+
+
 def draw_map(host: HostMap) -> Svg:
     """Draws the host's map with its legend."""
     svg = Svg(_WIDTH)
-    svg.text(_EDGE, 26, host.title, size=15, bold=True)
-    right, top = _legend(svg, host, 46)
+    drawn = draw_host(svg, host, host.title, 0.0)
+    svg.width, svg.height = drawn.right + _EDGE, drawn.bottom + _EDGE
+    return svg
+
+
+def draw_host(
+    svg: Svg,
+    host: HostMap,
+    title: str,
+    y: float,
+    under: Callable[[Drawn], None] = lambda _: None,
+) -> Drawn:
+    """Draws a host's map with its legend below `y`; `under` draws what its squares lie on."""
+    svg.text(_EDGE, y + 26, title, size=15, bold=True)
+    right, top = _legend(svg, host, y + 46)
     whole = boxes_of(host)
     whole.lay_out(_WIDTH - 2 * _EDGE)
+    wide = text_width(title, 15) * _BOLD
+    right = max(right, whole.width + _EDGE, wide + _EDGE)
+    drawn = Drawn(right, top + whole.height, dict(_centres(whole, _EDGE, top)))
+    under(drawn)
     _draw(svg, host, whole, _EDGE, top)
-    title = text_width(host.title, 15) * _BOLD
-    svg.width = max(right, whole.width + _EDGE, title + _EDGE) + _EDGE
-    svg.height = top + whole.height + _EDGE
-    return svg
+    return drawn
+
+
+def _centres(box: Box, x: float, y: float) -> Iterator[tuple[int, tuple[float, float]]]:
+    if box.cpu is not None:
+        yield box.cpu, (x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2)
+    for child in box.children:
+        yield from _centres(child, x + child.x, y + child.y)
 
 
 def _draw(svg: Svg, host: HostMap, box: Box, x: float, y: float) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import click
 
+from vas_affinity.joint import JointInput
 from vas_affinity.machine.cpulist import cpus_asked
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.measure.result import measured_distances, read_measurement
 from vas_affinity.machine.reading import SnapshotRequest
 from vas_affinity.machine.reading.memory import memory_shares
 from vas_affinity.machine.reading.threads import no_process, process_words
+from vas_affinity.machine.snapshot import Snapshot
 from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.options import snapshot_of
 from vas_affinity.placement import HostPlacement
@@ -50,7 +52,9 @@ class ThreadOptions:
     idle_below: float
 
     def settings(self) -> ThreadPlanSettings:
-        """Returns the planner's settings. Raises BadInput for a wrong --cpus."""
+        """Returns the planner's settings. Raises BadInput for a wrong --cpus or --policy."""
+        if self.policy == Policy.RULE:
+            raise BadInput("is for guests: threads have no rule", where="--policy rule")
         return ThreadPlanSettings(
             policy=Policy(self.policy),
             seed=self.seed,
@@ -80,7 +84,7 @@ thread_options = shared(
         "--policy",
         type=click.Choice([policy.value for policy in Policy]),
         default=Policy.SCORE.value,
-        help="Take the lowest score, or the slides' order of cores.",
+        help="Take the lowest score, the slides' order of cores, or the rule (guests only).",
     ),
     click.option(
         "--seed", type=click.IntRange(0), default=0, help="Random seed of the search [default: 0]."
@@ -128,6 +132,16 @@ def threads_planned(
         return Planned(plan_threads(snapshot, known, settings, chosen), chosen.source)
     return Planned(
         thread_plan_of(given, thread_problem(snapshot, chosen, known, settings)), chosen.source
+    )
+
+
+def joint_input(options: ThreadOptions, snapshot: Snapshot) -> JointInput:
+    """Returns what the options say of a plan of guests: graph, distances, seed and budget."""
+    return JointInput(
+        graph=read_graph(options.graph) if options.graph else {},
+        distances=distances_of(options.distances, snapshot.topology),
+        seed=options.seed,
+        budget_seconds=options.budget,
     )
 
 

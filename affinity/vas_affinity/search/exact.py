@@ -81,7 +81,11 @@ class _Search:
         problem = self.problem
         near = np.outer(problem.weighted[thread], problem.distance[cpu])
         shared = np.outer(problem.activity, problem.sharing[cpu])
-        return np.asarray(near + problem.activity[thread] * shared)
+        found = near + problem.activity[thread] * shared
+        for ban in problem.bans:
+            here = np.flatnonzero(ban.group == ban.group[cpu])
+            found[np.ix_(np.flatnonzero(ban.pairs[thread]), here)] = np.inf
+        return np.asarray(found)
 
     def _cpus(self, cost: Floats) -> Iterator[int]:
         """Yields the CPUs, cheapest first; of equivalent empty CPUs only the first."""

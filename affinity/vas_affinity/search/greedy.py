@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vas_affinity.machine.distance.matrix import Floats, Ints
+from vas_affinity.search.assignment import INTRUDER
 from vas_affinity.search.score.problem import PlacementProblem
 
 
@@ -16,6 +17,7 @@ def greedy(problem: PlacementProblem) -> Ints:
     count = len(problem.threads)
     places = np.zeros(count, dtype=np.intp)
     cost, pressure = problem.alone.copy(), np.zeros(len(problem.cpus))
+    intruded = np.zeros_like(cost)
     bound: Floats = np.zeros(count)
     rank = problem.activity + problem.weighted.sum(axis=1)
     rank = rank / (1.0 + rank.max(initial=0.0)) * 1e-3
@@ -23,11 +25,14 @@ def greedy(problem: PlacementProblem) -> Ints:
     for _ in range(count):
         thread = int(np.argmax(np.where(waiting, bound + rank, -1.0)))
         active = problem.activity[thread]
-        cpu = int(np.argmin(cost[thread] + active * pressure))
+        cpu = int(np.argmin(cost[thread] + active * pressure + intruded[thread]))
         places[thread], waiting[thread] = cpu, False
         near = problem.neighbours[thread]
         cost[near] += np.outer(problem.weighted[near, thread], problem.distance[cpu])
         pressure += active * problem.sharing[cpu]
+        for ban in problem.bans:
+            there = ban.group == ban.group[cpu]
+            intruded += INTRUDER * np.outer(ban.pairs[thread], there)
         bound += problem.weighted[thread]
     return places
 

@@ -14,6 +14,7 @@ _LEAST_GAIN = 1e-9
 _LARGEST_GROUP = 8
 _SCATTERED = 0.2  # share of the perturbations
 _WARMTH = 0.5
+_MOST_ATTRACTED = 4
 
 Moves = list[tuple[int, int]]
 """Thread and the CPU it came from, in order."""
@@ -31,9 +32,11 @@ def descend(assignment: Assignment, threads: Iterable[int], late: Callable[[], b
         del waiting[thread]
         before = len(done)
         _step(assignment, thread, done)
-        for moved, _ in done[before:]:
+        for moved, left in done[before:]:
             waiting.setdefault(moved)
             waiting.update(dict.fromkeys(assignment.problem.neighbours[moved].tolist()))
+            if assignment.problem.bans:  # its core may be free now for those kept off it
+                waiting.update(dict.fromkeys(assignment.attracted(left, _MOST_ATTRACTED).tolist()))
     return done
 
 
@@ -89,6 +92,36 @@ def scatter(assignment: Assignment, random: np.random.Generator) -> Moves:
     return done
 
 
+def trade(assignment: Assignment, random: np.random.Generator) -> Moves:
+    """Exchanges what is on a random thread's core with what is on another. Returns the moves.
+
+    Where cores may not be shared, a thread alone has nowhere to go.
+    """
+    problem = assignment.problem
+    thread = int(random.integers(len(problem.threads)))
+    free = np.flatnonzero(np.isfinite(problem.alone[thread]))
+    return assignment.exchange(int(assignment.places[thread]), int(random.choice(free)))
+
+
+def clear(assignment: Assignment, random: np.random.Generator) -> Moves:
+    """Moves what is on a random thread's core to its best CPUs on other cores. Returns the moves.
+
+    A core is of use to threads that must be apart from all who are there only when all are gone.
+    """
+    problem = assignment.problem
+    thread = int(random.integers(len(problem.threads)))
+    core = np.flatnonzero(problem.same_core[assignment.places[thread]])
+    done: Moves = []
+    for each in np.flatnonzero(np.isin(assignment.places, core)).tolist():
+        gains = assignment.moves(each)
+        gains[core] = np.inf
+        cpu = int(gains.argmin())
+        if np.isfinite(gains[cpu]):
+            done.append((each, int(assignment.places[each])))
+            assignment.move(each, cpu)
+    return done
+
+
 def settle(
     assignment: Assignment,
     *,
@@ -103,7 +136,8 @@ def settle(
     """
     _descend_all(assignment, late)
     best, most = assignment.places.copy(), assignment.gained
-    each = _WARMTH * abs(score(assignment.problem, best)) / max(1, len(best))
+    lowest = score(assignment.problem, best)
+    each = _WARMTH * abs(lowest) / max(1, len(best)) if np.isfinite(lowest) else 0.0
     for number in range(perturbations):
         if late():
             break
@@ -125,7 +159,13 @@ def _try_perturbation(
     assignment: Assignment, random: np.random.Generator, late: Callable[[], bool], warmth: float
 ) -> None:
     before = assignment.gained
-    done = (scatter if random.random() < _SCATTERED else perturb)(assignment, random)
-    done += descend(assignment, [thread for thread, _ in done], late)
+    kinds = [perturb, trade, clear] if assignment.problem.bans else [perturb]
+    kind = scatter if random.random() < _SCATTERED else kinds[int(random.integers(len(kinds)))]
+    done = kind(assignment, random)
+    near = [thread for thread, _ in done]
+    if assignment.problem.bans:
+        left = [assignment.attracted(cpu, _MOST_ATTRACTED).tolist() for _, cpu in done]
+        near = [*(thread for threads in left for thread in threads), *near]
+    done += descend(assignment, near, late)
     if assignment.gained < before - warmth * random.exponential():
         undo(assignment, done)

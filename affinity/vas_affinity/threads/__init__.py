@@ -1,8 +1,8 @@
 """Plans the CPU of each thread of a host: a pure function of a snapshot."""
 
-from vas_affinity.threads.graph import PairWeights, read_graph
+from vas_affinity.entities import PairWeights, read_graph
 from vas_affinity.threads.plan import ThreadPlan, plan_threads, thread_plan_of
-from vas_affinity.threads.problem import ThreadPlanInput, ThreadProblem, thread_problem
+from vas_affinity.threads.problem import ThreadPlanInput, thread_problem
 from vas_affinity.threads.settings import Policy, ThreadPlanSettings
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "ThreadPlan",
     "ThreadPlanInput",
     "ThreadPlanSettings",
-    "ThreadProblem",
     "plan_threads",
     "read_graph",
     "thread_plan_of",

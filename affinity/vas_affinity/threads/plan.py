@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vas_affinity.entities import EntityKind, HostProblem
+from vas_affinity.entities.reasons import reasons
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.distance.matrix import Ints
-from vas_affinity.machine.snapshot import Snapshot, ThreadRole
+from vas_affinity.machine.snapshot import Snapshot
 from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_affinity.search import Effort, find
 from vas_affinity.search.score import score
-from vas_affinity.threads.problem import ThreadPlanInput, ThreadProblem, thread_problem
-from vas_affinity.threads.reasons import reasons
+from vas_affinity.threads.problem import ThreadPlanInput, thread_problem
 from vas_affinity.threads.settings import Policy, ThreadPlanSettings
 from vas_affinity.threads.slides import slides
 from vas_core.errors import BadInput
@@ -21,7 +22,7 @@ from vas_core.errors import BadInput
 class ThreadPlan:
     """A placement with the problem that it solves, so that its score can be explained."""
 
-    problem: ThreadProblem
+    problem: HostProblem
     places: Ints
     placement: HostPlacement
 
@@ -53,7 +54,7 @@ def plan_threads(
     return ThreadPlan(problem, places, placement)
 
 
-def thread_plan_of(placement: HostPlacement, problem: ThreadProblem) -> ThreadPlan:
+def thread_plan_of(placement: HostPlacement, problem: HostProblem) -> ThreadPlan:
     """Returns an earlier placement as the solution of a problem of the same threads.
 
     A thread that it does not pin stays on its present CPU. Raises BadInput if it pins none of the
@@ -77,7 +78,7 @@ def thread_plan_of(placement: HostPlacement, problem: ThreadProblem) -> ThreadPl
     )
 
 
-def _places(problem: ThreadProblem, settings: ThreadPlanSettings) -> tuple[Ints, tuple[str, ...]]:
+def _places(problem: HostProblem, settings: ThreadPlanSettings) -> tuple[Ints, tuple[str, ...]]:
     if settings.policy is Policy.SLIDES:
         return slides(problem, settings.idle_below)
     effort = Effort(seed=settings.seed, budget_seconds=settings.budget_seconds)
@@ -90,7 +91,7 @@ def _places(problem: ThreadProblem, settings: ThreadPlanSettings) -> tuple[Ints,
     return found.places, tuple(notes)
 
 
-def _pins(problem: ThreadProblem, places: Ints) -> tuple[Pin, ...]:
+def _pins(problem: HostProblem, places: Ints) -> tuple[Pin, ...]:
     return tuple(
         Pin(
             target=PinTarget.THREAD,
@@ -98,20 +99,20 @@ def _pins(problem: ThreadProblem, places: Ints) -> tuple[Pin, ...]:
             cpus=(problem.arrays.cpus[place],),
             reason=reason,
             guest=thread.guest,
-            tid=thread.tid,
-            start=thread.start,
+            tid=thread.thread and thread.thread.tid,
+            start=thread.thread and thread.thread.start,
         )
         for thread, place, reason in zip(
-            problem.threads, places.tolist(), reasons(problem, places), strict=True
+            problem.entities, places.tolist(), reasons(problem, places), strict=True
         )
     )
 
 
-def _roles(problem: ThreadProblem, places: Ints) -> dict[int, CpuRole]:
+def _roles(problem: HostProblem, places: Ints) -> dict[int, CpuRole]:
     """Returns the roles: storage interrupts' CPUs, the storage server's, and the host's rest."""
     roles = dict.fromkeys(problem.snapshot.topology.online, CpuRole.HOST)
-    for thread, place in zip(problem.threads, places.tolist(), strict=True):
-        if thread.role is ThreadRole.STORAGE:
+    for thread, place in zip(problem.entities, places.tolist(), strict=True):
+        if thread.kind is EntityKind.STORAGE:
             roles[problem.arrays.cpus[place]] = CpuRole.OSS
     for cpu in problem.firing.storage_of(None):
         roles[cpu] = CpuRole.STORAGE_IRQ

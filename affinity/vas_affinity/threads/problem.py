@@ -8,19 +8,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from vas_affinity.entities import matrices
+from vas_affinity.entities.entity import Entity, EntityKind, entity_of
+from vas_affinity.entities.firing import Firing, firing
+from vas_affinity.entities.graph import PairWeights
+from vas_affinity.entities.problem import HostProblem
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.distance import Distances
-from vas_affinity.machine.distance.matrix import Bools, Ints
-from vas_affinity.machine.snapshot import Snapshot, Thread, ThreadRole
+from vas_affinity.machine.distance.matrix import Bools
+from vas_affinity.machine.snapshot import Snapshot, ThreadRole
 from vas_affinity.search.score import PlacementProblem
-from vas_affinity.threads import matrices
-from vas_affinity.threads.graph import PairWeights
-from vas_affinity.threads.interrupts import Firing, firing
 from vas_affinity.threads.settings import ThreadPlanSettings
 from vas_core.errors import BadInput
 
 _PLACED = (ThreadRole.STORAGE, ThreadRole.SERVICE, ThreadRole.VHOST)
-_IO_ROLES = (ThreadRole.STORAGE, ThreadRole.VHOST)
+_IO_KINDS = (EntityKind.STORAGE, EntityKind.VHOST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,34 +40,9 @@ class ThreadPlanInput:
     only: re.Pattern[str] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class ThreadProblem:
-    """The problem of placing a host's threads.
-
-    `threads` are the rows of `arrays`; `today` is the present CPU's row of each thread, -1 if not
-    known; `io` tells which threads do I/O; `notes` say what was assumed.
-    """
-
-    snapshot: Snapshot
-    threads: tuple[Thread, ...]
-    arrays: PlacementProblem
-    today: Ints
-    firing: Firing
-    io: Bools
-    notes: tuple[str, ...]
-
-    @property
-    def start(self) -> Ints:
-        """Returns the placement to search from: the present one.
-
-        A thread whose CPU is not known starts on its cheapest CPU.
-        """
-        return np.where(self.today < 0, self.arrays.alone.argmin(axis=1), self.today)
-
-
 def thread_problem(
     snapshot: Snapshot, distances: Distances, known: ThreadPlanInput, settings: ThreadPlanSettings
-) -> ThreadProblem:
+) -> HostProblem:
     """Returns the problem of placing the snapshot's storage, service and vhost threads.
 
     A guest's vCPUs, emulator and iothreads stay where they are: the plan for guests places them.
@@ -75,9 +52,11 @@ def thread_problem(
     where = firing(snapshot)
     weights = settings.weights
     io = np.array([_does_io(thread, known) for thread in threads])
-    activity = np.array([1.0 if t.cpu is None else min(1.0, t.cpu) for t in threads])
+    activity = np.array([1.0 if t.use is None else min(1.0, t.use) for t in threads])
     times = matrices.raised(io, activity, weights)
     linked = matrices.links(snapshot, threads, distances, known.graph, times)
+    pids = [-1 if thread.thread is None else thread.thread.pid for thread in threads]
+    shares = [known.memory.get(pid, {}) for pid in pids]
     counted = np.where(io, np.maximum(activity, weights.least_io), 0.0)
     forbidden, notes = _forbidden(snapshot, distances, where, io, settings)
     arrays = PlacementProblem(
@@ -90,17 +69,17 @@ def thread_problem(
         background=matrices.background(snapshot, threads, distances),
         anchor=linked.anchor,
         interrupt=matrices.interrupt(threads, distances, where, counted, weights),
-        memory=matrices.memory(threads, distances, known.memory),
+        memory=matrices.memory(activity, distances, shares),
         forbidden=forbidden,
         weights=weights,
     )
     index = distances.index
-    today = np.array([-1 if t.last_cpu is None else index.get(t.last_cpu, -1) for t in threads])
+    today = np.array([-1 if t.cpu is None else index.get(t.cpu, -1) for t in threads])
     said = (*_unknown(threads, known), *notes, *where.notes)
-    return ThreadProblem(snapshot, threads, arrays, today, where, io, said)
+    return HostProblem(snapshot, threads, arrays, today, where, io, said)
 
 
-def _threads(snapshot: Snapshot, known: ThreadPlanInput) -> tuple[Thread, ...]:
+def _threads(snapshot: Snapshot, known: ThreadPlanInput) -> tuple[Entity, ...]:
     placed = [thread for thread in snapshot.threads if thread.role in _PLACED]
     threads = tuple(t for t in placed if known.only is None or known.only.search(t.key))
     if not threads:
@@ -109,17 +88,17 @@ def _threads(snapshot: Snapshot, known: ThreadPlanInput) -> tuple[Thread, ...]:
         what = "the snapshot has no thread to place"
         hint = "name processes with --process, of this host or when `vas affinity show` captures it"
         raise BadInput(what, where=snapshot.host, hint=hint)
-    return threads
+    return tuple(map(entity_of, threads))
 
 
-def _does_io(thread: Thread, known: ThreadPlanInput) -> bool:
+def _does_io(thread: Entity, known: ThreadPlanInput) -> bool:
     named = known.io is not None and known.io.search(thread.key) is not None
-    return named or thread.role in _IO_ROLES or thread.device is not None
+    return named or thread.kind in _IO_KINDS or thread.device is not None
 
 
-def _unknown(threads: tuple[Thread, ...], known: ThreadPlanInput) -> list[str]:
+def _unknown(threads: tuple[Entity, ...], known: ThreadPlanInput) -> list[str]:
     notes = []
-    unmeasured = sum(thread.cpu is None for thread in threads)
+    unmeasured = sum(thread.use is None for thread in threads)
     if unmeasured:
         notes.append(f"{unmeasured} threads' CPU use is not known: taken for always active")
     if not known.graph:

@@ -17,6 +17,8 @@ class Policy(StrEnum):
     """The lowest score that the search finds."""
     SLIDES = "slides"
     """The order of the core affinity slides, one thread after another."""
+    RULE = "rule"
+    """Guests by the rule from which the search starts, without a search."""
 
 
 class ThreadPlanSettings(Frozen):

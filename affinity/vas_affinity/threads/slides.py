@@ -13,24 +13,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from vas_affinity.entities import HostProblem
+from vas_affinity.entities.letters import letters, rank
 from vas_affinity.machine.distance.matrix import Floats, Ints
-from vas_affinity.threads.letters import letters, rank
-from vas_affinity.threads.problem import ThreadProblem
 
 
-def slides(problem: ThreadProblem, idle_below: float) -> tuple[Ints, tuple[str, ...]]:
+def slides(problem: HostProblem, idle_below: float) -> tuple[Ints, tuple[str, ...]]:
     """Returns each thread's place, and notes. I/O threads choose first, the busiest of them first.
 
     A place is a row of the problem's CPUs.
     """
     arrays = problem.arrays
     use = _core_use(problem)
-    places = np.zeros(len(problem.threads), dtype=np.intp)
+    places = np.zeros(len(problem.entities), dtype=np.intp)
     known: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     crowded = 0
     order = np.lexsort((-arrays.activity, ~problem.io))
     for row in order.tolist():
-        disk = problem.firing.disk_cpus(problem.threads[row])
+        disk = problem.firing.disk_cpus(problem.entities[row])
         if disk not in known:
             known[disk] = _ranks(problem, disk)
         ranks = known[disk]
@@ -56,14 +56,14 @@ def _notes(crowded: int, threads: int, idle_below: float) -> tuple[str, ...]:
     )
 
 
-def _core_use(problem: ThreadProblem) -> Floats:
+def _core_use(problem: HostProblem) -> Floats:
     """Returns the use of each core, by its lowest CPU, by the threads that stay."""
     use = np.zeros(int(problem.arrays.core.max()) + 1)
     np.add.at(use, problem.arrays.core, problem.arrays.background)
     return use
 
 
-def _ranks(problem: ThreadProblem, disk: tuple[int, ...]) -> list[tuple[int, int]]:
+def _ranks(problem: HostProblem, disk: tuple[int, ...]) -> list[tuple[int, int]]:
     """Returns the rank of each CPU in the slides' order."""
     topology, cpus = problem.snapshot.topology, problem.arrays.cpus
     to_disk = letters(topology, cpus, disk)

@@ -88,9 +88,12 @@ class TreeFiles:
         return None if target is None else target.name
 
     def links(self, directory: str) -> Iterator[tuple[str, Path]]:
-        """Yields the links in a directory, each with its target."""
+        """Yields the links in a directory, each with its target; without those that just ended."""
         for name in self.names(directory):
-            target = self.root.link(f"{directory}/{name}")
+            try:
+                target = self.root.link(f"{directory}/{name}")
+            except OSError:
+                continue
             if target is not None:
                 yield name, target
 

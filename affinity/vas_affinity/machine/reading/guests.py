@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
+from vas_affinity.machine.block_names import short_name
 from vas_affinity.machine.reading.files import TreeFiles
 from vas_affinity.machine.reading.procfs import RunningProcess, ThreadSample, tasks
 from vas_affinity.machine.reading.threads import KnownThread, ordinals
@@ -51,6 +52,7 @@ def parse_domain(xml: str, *, running: bool, where: str) -> LibvirtGuest:
         memory_bytes=_bytes(domain.find("memory")),
         iothreads=tuple(_iothreads(domain)),
         pins=_pins(name, domain),
+        devices=tuple(filter(None, dict.fromkeys(_devices(domain)))),
     )
 
 
@@ -125,6 +127,19 @@ def _bytes(memory: Element | None) -> int:
 def _iothreads(domain: Element) -> Iterable[int]:
     ids = [int(thread.get("id", "0")) for thread in domain.findall("iothreadids/iothread")]
     return ids or range(1, 1 + int(domain.findtext("iothreads") or 0))
+
+
+def _devices(domain: Element) -> Iterable[str]:
+    """Yields the PCI addresses given to a guest, its taps, and its disks' sources."""
+    given = [*domain.findall("devices/hostdev"), *domain.findall("devices/interface")]
+    for address in (one.find("source/address") for one in given):
+        if address is not None and address.get("bus"):
+            parts = [int(address.get(key, "0"), 0) for key in ("domain", "bus", "slot", "function")]
+            yield "{:04x}:{:02x}:{:02x}.{:x}".format(*parts)
+    for tap in domain.findall("devices/interface/target"):
+        yield tap.get("dev", "")
+    for source in domain.findall("devices/disk/source"):
+        yield short_name(source.get("dev") or "") or source.get("file") or ""
 
 
 def _pins(name: str, domain: Element) -> dict[str, str]:

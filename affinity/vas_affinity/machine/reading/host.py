@@ -13,6 +13,7 @@ from vas_affinity.machine.reading.interrupts import InterruptLine, counts, rates
 from vas_affinity.machine.reading.jvm import with_jvm_names
 from vas_affinity.machine.reading.pci import read_devices
 from vas_affinity.machine.reading.procfs import processes
+from vas_affinity.machine.reading.serving import Servers
 from vas_affinity.machine.reading.sysfs import read_topology
 from vas_affinity.machine.reading.threads import KnownThread, again, measured, named
 from vas_affinity.machine.snapshot import LibvirtGuest, Snapshot
@@ -63,13 +64,15 @@ def read_snapshot(
     after = _Moment(time.monotonic(), counts(files)) if asked.seconds > 0 else before
     seconds = after.at - before.at
     interrupts = read_interrupts(files, after.lines, rates(before.lines, after.lines, seconds))
+    devices = read_devices(files, topology)
+    threads = measured(known, again(files, known), seconds)
     return Snapshot(
         host=host,
         topology=topology,
-        devices=read_devices(files, topology),
+        devices=devices,
         interrupts=interrupts,
         guests=guests,
-        threads=measured(known, again(files, known), seconds),
+        threads=Servers(files, devices, interrupts).with_devices(threads),
         unread=tuple(files.unread),
     )
 

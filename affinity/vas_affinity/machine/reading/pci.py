@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from vas_affinity.machine.reading.disks import BlockDevices
 from vas_affinity.machine.reading.files import TreeFiles
 from vas_affinity.machine.snapshot import DeviceKind, PciDevice
 from vas_affinity.machine.topology import MachineTopology
@@ -24,7 +25,16 @@ def read_devices(files: TreeFiles, topology: MachineTopology) -> tuple[PciDevice
         files.note("devices", f"{PCI} is not there: storage and network are not known")
     names = names_by_device(files)
     devices = (_read(files, address, names.get(address, ()), topology) for address in addresses)
-    return tuple(device for device in devices if device)
+    blocks = BlockDevices(files)
+    return tuple(_with_aliases(device, blocks) for device in devices if device)
+
+
+def _with_aliases(device: PciDevice, blocks: BlockDevices) -> PciDevice:
+    """Adds what /dev/mapper and LVM call what is on a storage device's disks."""
+    if device.kind is not DeviceKind.STORAGE:
+        return device
+    more = blocks.aliases(set(device.names))
+    return device.model_copy(update={"names": (*device.names, *more)}) if more else device
 
 
 def _read(

@@ -2,6 +2,15 @@
 
 from vas_affinity.search.score.problem import PlacementProblem
 from vas_affinity.search.score.terms import Terms, score, terms
-from vas_affinity.search.score.weights import WEIGHTS, Weights
+from vas_affinity.search.score.weights import ASSUMED, WEIGHTS, Assumed, Weights
 
-__all__ = ["WEIGHTS", "PlacementProblem", "Terms", "Weights", "score", "terms"]
+__all__ = [
+    "ASSUMED",
+    "WEIGHTS",
+    "Assumed",
+    "PlacementProblem",
+    "Terms",
+    "Weights",
+    "score",
+    "terms",
+]

@@ -14,7 +14,8 @@ from vas_affinity.search.score.problem import PlacementProblem
 class Terms:
     """A placement's score by thread (T each); each thread of a pair gets half of the pair's cost.
 
-    `forbidden`: the thread is on a CPU that it must not use, which no term counts.
+    `forbidden`: the thread is on a CPU that it must not use, or shares a core or CPU with one from
+    which it must be apart; no term counts that.
     """
 
     communication: Floats
@@ -47,7 +48,7 @@ def terms(problem: PlacementProblem, places: Ints) -> Terms:
         sharing=active * (shared @ active) / 2 + problem.beside[rows, places],
         interrupt=problem.weights.interrupt * problem.interrupt[rows, places],
         memory=problem.weights.memory * problem.memory[rows, places],
-        forbidden=problem.forbidden[rows, places],
+        forbidden=problem.forbidden[rows, places] | (problem.intruders(places) > 0),
     )
 
 

@@ -36,3 +36,32 @@ class Weights(Frozen):
 
 
 WEIGHTS = Weights()
+
+
+class Assumed(Frozen):
+    """The assumed work of a guest that does not run yet, or that was idle when it was measured.
+
+    A use is of CPUs (1.0 for a whole one) and holds unless more was measured. `by_*` are weights of
+    communication, for each vCPU, in units of what a vCPU says to its guest's iothreads.
+    """
+
+    vcpu: float = 1.0
+    """A guest's containers use every vCPU that they get."""
+    storage: float = 0.5
+    """The I/O of a core that is kept for the storage server, whose threads may be idle today."""
+    iothread: float = 0.5
+    vhost: float = 0.5
+    emulator: float = 0.1
+    kernel: float = 0.1
+    """The use of CPU 0 by the kernel's own work: timers, RCU, workqueues."""
+    interrupt_seconds: float = 10e-6
+    """What an interrupt and its softirq take of a CPU."""
+    by_io: float = 1.0
+    by_network: float = 1.0
+    by_memory: float = 0.25
+    """A vCPU's words with the other vCPUs of its guest, whose memory it shares."""
+    by_control: float = 0.05
+    """A vCPU's words with its emulator, which only its devices' settings need."""
+
+
+ASSUMED = Assumed()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from vas_affinity.entities.letters import label, letters
+from vas_affinity.entities.problem import HostProblem
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.machine.topology import Nearness
-from vas_affinity.threads.letters import label, letters
-from vas_affinity.threads.problem import ThreadProblem
 
 _NEAR = {
     Nearness.SAME: "on the same CPU as",
@@ -19,7 +19,7 @@ _NEAR = {
 }
 
 
-def reasons(problem: ThreadProblem, places: Ints) -> list[str]:
+def reasons(problem: HostProblem, places: Ints) -> list[str]:
     """Returns a line for each thread: its interrupts, its partner, and who shares its core."""
     return [
         "; ".join(
@@ -29,10 +29,10 @@ def reasons(problem: ThreadProblem, places: Ints) -> list[str]:
     ]
 
 
-def _device(problem: ThreadProblem, row: int, places: Ints) -> str:
+def _device(problem: HostProblem, row: int, places: Ints) -> str:
     if not problem.io[row]:
         return ""
-    thread, where = problem.threads[row], problem.firing
+    thread, where = problem.entities[row], problem.firing
     cpu = problem.arrays.cpus[places[row]]
     topology = problem.snapshot.topology
     disk = where.disk_cpus(thread)
@@ -45,7 +45,7 @@ def _device(problem: ThreadProblem, row: int, places: Ints) -> str:
     return f"[{label(d, n)}] {_NEAR[nearness]} CPU {nearest} ({names})"
 
 
-def _partner(problem: ThreadProblem, row: int, places: Ints) -> str:
+def _partner(problem: HostProblem, row: int, places: Ints) -> str:
     weights = problem.arrays.communication[row]
     if not weights.any():
         return ""
@@ -54,10 +54,10 @@ def _partner(problem: ThreadProblem, row: int, places: Ints) -> str:
     nearness = problem.snapshot.topology.nearness(cpus[places[row]], cpus[places[other]])
     more = int(np.count_nonzero(weights)) - 1
     among = f", the busiest of {more + 1} it talks to" if more else ", which it talks to"
-    return f"{_NEAR[nearness]} {problem.threads[other].key}{among}"
+    return f"{_NEAR[nearness]} {problem.entities[other].key}{among}"
 
 
-def _company(problem: ThreadProblem, row: int, places: Ints) -> str:
+def _company(problem: HostProblem, row: int, places: Ints) -> str:
     core = problem.arrays.core
     same = int(np.count_nonzero(places == places[row])) - 1
     beside = int(np.count_nonzero(core[places] == core[places[row]])) - 1 - same

@@ -1,4 +1,4 @@
-"""Computes the arrays of each term of the score from a snapshot's threads. Pure."""
+"""Computes the arrays of each term of the score from a snapshot's entities. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vas_affinity.entities.entity import Entity
+from vas_affinity.entities.firing import Firing
+from vas_affinity.entities.graph import PairWeights
+from vas_affinity.entities.letters import FORBIDDEN, label, letters
 from vas_affinity.machine.distance import Distances
 from vas_affinity.machine.distance.matrix import Bools, Floats
-from vas_affinity.machine.snapshot import Snapshot, Thread
+from vas_affinity.machine.snapshot import Snapshot
 from vas_affinity.search.score.weights import Weights
-from vas_affinity.threads.graph import PairWeights
-from vas_affinity.threads.interrupts import Firing
-from vas_affinity.threads.letters import FORBIDDEN, label, letters
 
 _BUSY_IO = 0.5  # of the busiest I/O thread's use
 
 
 @dataclass(frozen=True, eq=False)
-class ThreadLinks:
-    """Communication among the threads to place (T x T), and with those that stay (T x C)."""
+class Links:
+    """Communication among the entities to place (T x T), and with those that stay (T x C)."""
 
     between: Floats
     anchor: Floats
@@ -28,24 +29,26 @@ class ThreadLinks:
 
 def links(
     snapshot: Snapshot,
-    threads: Sequence[Thread],
+    entities: Sequence[Entity],
     distances: Distances,
     graph: PairWeights,
     times: Floats,
-) -> ThreadLinks:
-    """Returns the graph's weights times each thread's factor in `times` (T).
+) -> Links:
+    """Returns the graph's weights times each entity's factor in `times` (T).
 
     They are scaled so that the weights of the busiest communicator add up to 1.
     """
-    rows = {thread.key: row for row, thread in enumerate(threads)}
+    rows = {key: row for row, entity in enumerate(entities) for key in entity.members}
     stays = {t.key: t.last_cpu for t in snapshot.threads if t.key not in rows}
-    between = np.zeros((len(threads), len(threads)))
-    anchor, sums = np.zeros((len(threads), len(distances.cpus))), np.zeros(len(threads))
+    between = np.zeros((len(entities), len(entities)))
+    anchor, sums = np.zeros((len(entities), len(distances.cpus))), np.zeros(len(entities))
     for (a, b), weight in graph.items():
         for one, other in ((a, b), (b, a)):
             row = rows.get(one)
             if row is None:
                 continue
+            if rows.get(other) == row:
+                continue  # within one virtual core
             if other in rows:
                 counted = weight * max(times[row], times[rows[other]])
                 between[row, rows[other]] += counted
@@ -54,7 +57,7 @@ def links(
                 anchor[row] += weight * times[row] * distances.between[distances.index[cpu]]
                 sums[row] += weight * times[row]
     largest = max(float(sums.max(initial=0.0)), 1e-12)
-    return ThreadLinks(between / largest, anchor / largest)
+    return Links(between / largest, anchor / largest)
 
 
 def raised(io: Bools, activity: Floats, weights: Weights) -> Floats:
@@ -64,25 +67,25 @@ def raised(io: Bools, activity: Floats, weights: Weights) -> Floats:
 
 
 def interrupt(
-    threads: Sequence[Thread],
+    entities: Sequence[Entity],
     distances: Distances,
     where: Firing,
     counted: Floats,
     weights: Weights,
 ) -> Floats:
-    """Returns each I/O thread's distance from its device's interrupts, times `counted` (T x C).
+    """Returns each entity's distance from its device's interrupts, times `counted` (T x C).
 
-    A thread whose device is not known counts its distance from any storage interrupt; a network
+    One whose device is not known counts its distance from any storage interrupt; a network
     device's thread (a vhost thread) counts its network's only.
     """
     network = _nearest(distances, where.network_cpus)
     rows = []
-    for thread in threads:
-        if where.serves_network(thread):
-            own = where.network.get(thread.device or "", where.network_cpus)
+    for entity in entities:
+        if where.serves_network(entity):
+            own = where.network.get(entity.device or "", where.network_cpus)
             rows.append(_nearest(distances, own))
         else:
-            disk = _nearest(distances, where.disk_cpus(thread))
+            disk = _nearest(distances, where.disk_cpus(entity))
             rows.append(disk + weights.network * network)
     return counted[:, None] * np.array(rows)
 
@@ -97,28 +100,27 @@ def _nearest(distances: Distances, cpus: Sequence[int]) -> Floats:
 
 
 def memory(
-    threads: Sequence[Thread],
+    use: Floats,
     distances: Distances,
-    shares: Mapping[int, Mapping[int, float]],
+    shares: Sequence[Mapping[int, float]],
 ) -> Floats:
-    """Returns each thread's extra distance from its process's memory, times its CPU use (T x C).
+    """Returns each entity's extra distance from its memory, times its CPU use (T x C).
 
-    `shares` is process -> node -> share of its memory; local memory has no extra distance.
+    `shares` is node -> share of the memory, for each entity; local memory has no extra distance.
     """
     columns = {node: column for column, node in enumerate(distances.nodes)}
     extra = distances.memory - distances.memory.min(axis=1, keepdims=True)
-    found = np.zeros((len(threads), len(distances.cpus)))
-    for row, thread in enumerate(threads):
-        use = 1.0 if thread.cpu is None else min(1.0, thread.cpu)
-        for node, share in shares.get(thread.pid, {}).items():
+    found = np.zeros((len(use), len(distances.cpus)))
+    for row, by_node in enumerate(shares):
+        for node, share in by_node.items():
             if node in columns:
-                found[row] += use * share * extra[:, columns[node]]
+                found[row] += use[row] * share * extra[:, columns[node]]
     return found
 
 
-def background(snapshot: Snapshot, placed: Sequence[Thread], distances: Distances) -> Floats:
+def background(snapshot: Snapshot, placed: Sequence[Entity], distances: Distances) -> Floats:
     """Returns the CPU use, by CPU (C), of the threads that stay where they are."""
-    keys = {thread.key for thread in placed}
+    keys = {key for entity in placed for key in entity.members}
     use = np.zeros(len(distances.cpus))
     for thread in snapshot.threads:
         if thread.key not in keys and thread.last_cpu in distances.index:

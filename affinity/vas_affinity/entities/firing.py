@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from vas_affinity.entities.entity import Entity, EntityKind
 from vas_affinity.machine.firing import busy_lines, firing_cpus
-from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot
 from vas_affinity.machine.topology import MachineTopology
 
 _SPREAD_SHARE = 0.5
@@ -30,19 +31,19 @@ class Firing:
         """Returns the CPUs that any network device interrupts."""
         return tuple(sorted({cpu for cpus in self.network.values() for cpu in cpus}))
 
-    def serves_network(self, thread: Thread) -> bool:
-        """Tells whether a thread serves a network device.
+    def serves_network(self, entity: Entity) -> bool:
+        """Tells whether an entity serves a network device.
 
         A vhost thread does, unless it names a storage device.
         """
-        named = thread.device in self.storage
-        return (thread.role is ThreadRole.VHOST and not named) or thread.device in self.network
+        named = entity.device in self.storage
+        return (entity.kind is EntityKind.VHOST and not named) or entity.device in self.network
 
-    def disk_cpus(self, thread: Thread) -> tuple[int, ...]:
-        """Returns the CPUs that a thread's disk interrupts; those of all disks if not known."""
-        if self.serves_network(thread):
+    def disk_cpus(self, entity: Entity) -> tuple[int, ...]:
+        """Returns the CPUs that an entity's disk interrupts; those of all disks if not known."""
+        if self.serves_network(entity):
             return ()
-        return self.storage_of(thread.device) or self.storage_of(None)
+        return self.storage_of(entity.device) or self.storage_of(None)
 
     def devices(self, cpu: int) -> list[str]:
         """Returns the names of the devices that interrupt a CPU."""

@@ -1,0 +1,6 @@
+"""Plans a host's guests, service threads and interrupts as one scored problem. Pure."""
+
+from vas_affinity.joint.plan import JointPlan, Solution, every_home, host_plan_of, plan_host
+from vas_affinity.joint.problem import JointInput
+
+__all__ = ["JointInput", "JointPlan", "Solution", "every_home", "host_plan_of", "plan_host"]
