@@ -8,6 +8,7 @@ from enum import StrEnum
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
+from vas_affinity.arrivals.metrics import ArrivalMetrics
 from vas_core.inforce import InForceMetrics
 
 
@@ -62,6 +63,7 @@ class AffinityMetrics:
         self.reloads = Counter(
             "vas_affinity_reloads", "Readings of plan and settings", ["result"], registry=registry
         )
+        self.arrivals = ArrivalMetrics(registry)
         self.plan = InForceMetrics(registry, "vas_affinity_plan", "plan")
 
     def observe(self, outcomes: Iterable[SettingResult]) -> None:

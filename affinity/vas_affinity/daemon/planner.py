@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
+from vas_affinity.arrivals.adopt import with_pins
+from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import DaemonState, Offer
-from vas_affinity.placement import HostPlacement
+from vas_affinity.placement import HostPlacement, Pin
 
-Replan = Callable[[HostPlacement | None], Offer | None]
-"""Plan in force -> a plan that may be better; None for nothing to move. Raises VasError."""
+Replan = Callable[[HostPlacement | None], tuple[Offer | None, PlanBasis]]
+"""Plan in force -> a plan that may be better, None for nothing to move, and what it was made of.
+
+Raises VasError."""
 
 
 @dataclass
@@ -19,6 +23,8 @@ class Planner:
     asked: HostPlacement
     replan: Replan | None = None
     every_seconds: float = 60.0
+    basis: PlanBasis | None = None
+    """What the last plan of `replan` was made of."""
     _last: Offer | None = field(default=None, init=False)
     _next: float = field(default=float("-inf"), init=False)
 
@@ -31,5 +37,19 @@ class Planner:
             return Offer(self.asked)
         if self.replan is not None and now >= self._next:
             self._next = now + self.every_seconds
-            self._last = self.replan(state.in_force)
+            self._last, self.basis = self.replan(state.in_force)
+        return self._last
+
+    def adopt(self, pins: Sequence[Pin]) -> Offer | None:
+        """Adds the pins of new threads to the last plan on offer, and returns that.
+
+        Pins of threads or of keys that it has already are left out.
+        """
+        if self._last is None:
+            return None
+        plan = self._last.plan
+        names = {pin.name for pin in plan.pins}
+        threads = {(pin.tid, pin.start) for pin in plan.pins}
+        new = [p for p in pins if p.name not in names and (p.tid, p.start) not in threads]
+        self._last = replace(self._last, plan=with_pins(plan, new))
         return self._last

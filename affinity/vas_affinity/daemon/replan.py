@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan
 from vas_affinity.machine.reading import SnapshotRequest
@@ -16,8 +17,11 @@ from vas_affinity.threads import ThreadPlan
 def replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) -> Replan:
     """Returns a function that plans the requested threads of this host."""
 
-    def replan(in_force: HostPlacement | None) -> Offer | None:
-        return offer_of(threads_planned(None, options, asked).plan, in_force, move_cost)
+    def replan(in_force: HostPlacement | None) -> tuple[Offer | None, PlanBasis]:
+        planned = threads_planned(None, options, asked)
+        snapshot = planned.plan.problem.snapshot
+        basis = PlanBasis(snapshot, planned.known, planned.settings, planned.between)
+        return offer_of(planned.plan, in_force, move_cost), basis
 
     return replan
 
