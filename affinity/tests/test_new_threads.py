@@ -117,7 +117,7 @@ def test_a_thread_that_names_itself_later_is_placed_then(
 ) -> None:
     with placing(tmp_path, way) as at:
         started_with(at, service, f"{WORKER}/0")
-        tid, _ = service.thread("worker", late=0.4)
+        tid, _ = service.thread("worker", late=0.2)
         runs_on(tid, CPUS[-1])
         assert at.value("arrivals_total", way=way) == 1
 

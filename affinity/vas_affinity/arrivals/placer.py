@@ -49,6 +49,7 @@ class ArrivalPlacer:
         self._mine: dict[tuple[int, int], str] = {}
         """(tid, start) -> key of the threads placed at their creation."""
         self._added: dict[str, Pin] = {}
+        self._ended: set[tuple[int, int | None]] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="arrivals", daemon=True)
 
@@ -89,6 +90,7 @@ class ArrivalPlacer:
             plan, version = self._shared.plan, self._shared.version
         if version != self._version:
             self._version = version
+            self._ended.clear()
             self._processes.use(plan)
             self._notices.look_now()
         noticed = self._notices.read(time.monotonic())
@@ -174,6 +176,7 @@ class ArrivalPlacer:
             for (tid, start), key in self._mine.items()
             if started(self._processes.root, tid) == start
         }
+        self._ended.clear()  # of pins that are not in the plan any more, too
         ended = {name: pin for name, pin in self._added.items() if not self._is_there(pin)}
         if ended:
             self._host.add([], list(ended.values()))
@@ -183,7 +186,13 @@ class ArrivalPlacer:
         return plan
 
     def _is_there(self, pin: Pin) -> bool:
-        return pin.tid is not None and started(self._processes.root, pin.tid) == pin.start
+        """Tells whether a pin's thread runs. What ended does not come back, so it is kept."""
+        if pin.tid is None or (pin.tid, pin.start) in self._ended:
+            return False
+        if started(self._processes.root, pin.tid) == pin.start:
+            return True
+        self._ended.add((pin.tid, pin.start))
+        return False
 
     def _note(self, pin: Pin, noticed: Noticed, *, is_added: bool) -> None:
         assert pin.tid is not None and pin.start is not None

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import FileIO
 
 from vas_affinity.arrivals.adopt import Arrival, base_of, thread_pins
 from vas_affinity.machine.reading.procfs import RunningProcess
@@ -114,7 +115,7 @@ class PlanProcesses:
     def _arguments(self, pid: int) -> tuple[str, ...]:
         """Returns the first arguments: a process may have many megabytes of them."""
         try:
-            with self.root.path(f"proc/{pid}/cmdline").open("rb") as file:
+            with FileIO(f"{self.root.directory}/proc/{pid}/cmdline") as file:
                 words = file.read(_LONGEST_ARGUMENTS)
         except (FileNotFoundError, ProcessLookupError):
             return ()

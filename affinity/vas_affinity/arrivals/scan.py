@@ -15,7 +15,7 @@ from vas_affinity.machine.reading.tasks import tids_of
 from vas_core.root import Root
 
 SCAN_SECONDS = 0.04
-_FRESH_SECONDS = 1.0
+_FRESH_SECONDS = 0.5
 _MOST_FRESH = 256
 _LONGEST_BYTES = 200
 
@@ -31,7 +31,7 @@ class TaskScan:
     _fresh: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def new(self, pids: Collection[int], now: float) -> list[tuple[int, int]]:
-        """Returns (process, thread) of new threads, and for a second again: names come later.
+        """Returns (process, thread) of new threads, and again for half a second: names come later.
 
         `now` is in seconds of a clock that never goes back.
         """
