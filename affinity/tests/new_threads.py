@@ -19,7 +19,7 @@ from vas_affinity.arrivals.placer import ArrivalPlacer
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.arrivals.shared import SharedPlan
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.root import Root
 
@@ -99,7 +99,7 @@ def plan(service: Service, *keys: str, cpu: int = CPUS[-1]) -> HostPlacement:
 class Placing:
     """A running placer, with what it shares and what it counted."""
 
-    def __init__(self, state: Path, way: Way, patterns: Sequence[str] = ()) -> None:
+    def __init__(self, state: Path, way: NoticeWay, patterns: Sequence[str] = ()) -> None:
         self.registry = CollectorRegistry()
         self.metrics = ArrivalMetrics(self.registry)
         self.shared = SharedPlan()
@@ -122,7 +122,7 @@ class Placing:
 
 
 @contextmanager
-def placing(state: Path, way: Way, patterns: Sequence[str] = ()) -> Iterator[Placing]:
+def placing(state: Path, way: NoticeWay, patterns: Sequence[str] = ()) -> Iterator[Placing]:
     """A placer that is stopped, and whose changes are rolled back, at the end."""
     found = Placing(state, way, patterns)
     found.placer.start()

@@ -20,7 +20,7 @@ from vas_affinity.arrivals.events import KTHREADD, MOST_FILTERED, What, filter_o
 from vas_affinity.arrivals.replanned import PlanBasis, is_known, planned_pins
 from vas_affinity.arrivals.scan import TaskScan
 from vas_affinity.daemon.decide import DaemonState, Offer
-from vas_affinity.daemon.planner import Planner
+from vas_affinity.daemon.planner import Planner, Replanned
 from vas_affinity.machine.distance import ratio_distances
 from vas_affinity.machine.snapshot import ThreadRole
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
@@ -233,14 +233,15 @@ def test_one_thread_alone_goes_to_the_cpu_of_the_lowest_score(problem: Placement
 
 def test_an_offer_gets_the_threads_that_were_placed_since() -> None:
     offered = HostPlacement(host="oss1", pins=(pin("svc/w/0", 20), pin("svc/w/1", 21)))
-    planner = Planner(PLAN, lambda _: (Offer(offered, gain=1.0), planning_basis()))
+    found = Replanned(Offer(offered, gain=1.0), planning_basis(), now=2.0, best=1.0)
+    planner = Planner(PLAN, lambda _: found)
     assert planner.adopt([pin("svc/w/2", 22)]) is None
     planner.offer(DaemonState(asked=PLAN), 0.0)
     added = [pin("svc/w/2", 22), pin("svc/w/1", 99), pin("svc/x/0", 20)]
     offer = planner.adopt(added)
     assert offer and offer.plan.pins == (*offered.pins, added[0])
     assert planner.offer(DaemonState(asked=PLAN), 1.0) == offer
-    assert planner.basis is not None
+    assert planner.found == found
 
 
 def test_a_scan_reads_the_processes_only_after_something_new(tmp_path: Path) -> None:

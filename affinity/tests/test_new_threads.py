@@ -23,7 +23,7 @@ from vas_affinity.arrivals.notices import Notices
 from vas_affinity.arrivals.placer import CPU_SHARE
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.replanned import PlanBasis
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 from vas_affinity.machine.distance import ratio_distances
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
 from vas_affinity.threads import ThreadPlanInput, ThreadPlanSettings
@@ -50,7 +50,7 @@ pytestmark = [
     pytest.mark.skipif(len(CPUS) < 2, reason="one CPU: nothing can be moved"),
 ]
 needs_events = pytest.mark.skipif(not may_listen(), reason="process events are not for this user")
-BOTH = [pytest.param(Way.CONNECTOR, marks=needs_events), Way.SCAN]
+BOTH = [pytest.param(NoticeWay.CONNECTOR, marks=needs_events), NoticeWay.SCAN]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def started_with(at: Placing, service: Service, *keys: str) -> None:
 
 @pytest.mark.parametrize("way", BOTH)
 def test_a_new_thread_gets_the_place_of_an_ended_one_of_its_name(
-    tmp_path: Path, service: Service, way: Way
+    tmp_path: Path, service: Service, way: NoticeWay
 ) -> None:
     with placing(tmp_path, way) as at:
         started_with(at, service, f"{WORKER}/0")
@@ -94,7 +94,9 @@ def test_a_new_thread_gets_the_place_of_an_ended_one_of_its_name(
 
 
 @pytest.mark.parametrize("way", BOTH)
-def test_a_new_thread_is_placed_within_50_ms(tmp_path: Path, service: Service, way: Way) -> None:
+def test_a_new_thread_is_placed_within_50_ms(
+    tmp_path: Path, service: Service, way: NoticeWay
+) -> None:
     """The best of some: a busy machine delays any one, but a look is never so fast."""
     keys = [f"{WORKER}/{number}" for number in range(30)]
     delays: list[float] = []
@@ -113,7 +115,7 @@ def test_a_new_thread_is_placed_within_50_ms(tmp_path: Path, service: Service, w
 
 @pytest.mark.parametrize("way", BOTH)
 def test_a_thread_that_names_itself_later_is_placed_then(
-    tmp_path: Path, service: Service, way: Way
+    tmp_path: Path, service: Service, way: NoticeWay
 ) -> None:
     with placing(tmp_path, way) as at:
         started_with(at, service, f"{WORKER}/0")
@@ -127,7 +129,7 @@ def test_a_thread_placed_under_another_name_gives_that_place_back(
     tmp_path: Path, service: Service
 ) -> None:
     """A new thread has its process's name at first: it must not keep what it got for that."""
-    with placing(tmp_path, Way.CONNECTOR) as at:
+    with placing(tmp_path, NoticeWay.CONNECTOR) as at:
         started_with(at, service, f"{WORKER}/0")
         with at.shared.lock:
             at.publish(plan(service, f"{PROGRAM}/{PROGRAM}/1", f"{WORKER}/0", cpu=CPUS[0]))
@@ -145,7 +147,7 @@ def test_a_thread_placed_under_another_name_gives_that_place_back(
 
 @pytest.mark.parametrize("way", BOTH)
 def test_threads_that_live_for_a_millisecond_leave_nothing(
-    tmp_path: Path, service: Service, way: Way
+    tmp_path: Path, service: Service, way: NoticeWay
 ) -> None:
     with placing(tmp_path, way) as at:
         started_with(at, service, f"{WORKER}/0")
@@ -164,7 +166,7 @@ def test_a_program_that_starts_is_placed(tmp_path: Path, service: Service) -> No
     """A service that restarts: its threads are those that ended."""
     program = tmp_path / "vas-restarted"
     shutil.copy(shutil.which("sleep") or "", program)
-    with placing(tmp_path / "state", Way.CONNECTOR) as at:
+    with placing(tmp_path / "state", NoticeWay.CONNECTOR) as at:
         started_with(at, service, "vas-restarted/vas-restarted/0")
         process = subprocess.Popen([program, "600"])
         runs_on(process.pid, CPUS[-1])
@@ -184,7 +186,7 @@ def test_another_users_program_of_that_name_gets_no_place(tmp_path: Path, servic
     name = program.name[:15]
     shutil.copy(shutil.which("sleep") or "", program)
     program.chmod(0o755)
-    with placing(tmp_path, Way.CONNECTOR) as at:
+    with placing(tmp_path, NoticeWay.CONNECTOR) as at:
         started_with(at, service, f"{name}/{name}/0")
         process = subprocess.Popen([program, "600"], user=65534, group=65534)
         poll(lambda: at.value("arrivals_lost_total", why="owner"), lambda n: n > 0, SECONDS, "it")
@@ -201,7 +203,9 @@ def basis() -> PlanBasis:
 
 
 @pytest.mark.parametrize("way", BOTH)
-def test_a_thread_that_no_plan_knows_is_planned(tmp_path: Path, service: Service, way: Way) -> None:
+def test_a_thread_that_no_plan_knows_is_planned(
+    tmp_path: Path, service: Service, way: NoticeWay
+) -> None:
     """With --replan: the planner decides, and the threads that it saw before stay."""
     old, _ = service.thread("old")
     with placing(tmp_path, way, (str(service.pid),)) as at:
@@ -227,7 +231,7 @@ def test_without_the_kernels_events_it_scans(tmp_path: Path, service: Service) -
         "import sys, time; sys.path.insert(0, sys.argv[1]); import new_threads as t\n"
         "from vas_affinity.placement import HostPlacement; from pathlib import Path\n"
         "plan = HostPlacement.model_validate_json(sys.argv[3])\n"
-        "with t.placing(Path(sys.argv[2]), t.Way.CONNECTOR) as at:\n"
+        "with t.placing(Path(sys.argv[2]), t.NoticeWay.CONNECTOR) as at:\n"
         "    at.publish(plan)\n"
         "    sys.stdin.read()\n"
         "    print(at.value('arrival_fallbacks_total', to='scan'),\n"
@@ -254,7 +258,7 @@ def test_without_the_kernels_events_it_scans(tmp_path: Path, service: Service) -
 def test_messages_of_others_than_the_kernel_are_counted_and_ignored(
     tmp_path: Path, service: Service
 ) -> None:
-    with placing(tmp_path, Way.CONNECTOR) as at:
+    with placing(tmp_path, NoticeWay.CONNECTOR) as at:
         started_with(at, service, f"{WORKER}/0")
         connector = at.placer._notices.connector
         assert connector is not None
@@ -279,19 +283,19 @@ def exec_of(pid: int) -> bytes:
 @needs_events
 def test_an_overflow_is_counted_and_followed_by_one_look(service: Service) -> None:
     metrics = ArrivalMetrics(registry := CollectorRegistry())
-    notices = Notices(PlanProcesses(Root(), (str(service.pid),)), metrics, Way.CONNECTOR)
+    notices = Notices(PlanProcesses(Root(), (str(service.pid),)), metrics, NoticeWay.CONNECTOR)
     assert notices.connector
     notices.connector.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     now = time.monotonic()
-    assert notices.read(now).way is Way.LOOK
+    assert notices.read(now).way is NoticeWay.LOOK
     tid, _ = service.thread("worker", count=100)
     noticed = notices.read(now)
-    assert noticed.way is Way.CONNECTOR
+    assert noticed.way is NoticeWay.CONNECTOR
     assert registry.get_sample_value("vas_affinity_arrivals_lost_total", {"why": "overflow"}) == 1
     assert 0 < notices.wait_seconds(now) <= 5
     later = notices.read(now + 5)
-    assert later.way is Way.LOOK and (service.pid, tid) in later.threads
-    assert notices.read(now + 5).way is Way.CONNECTOR
+    assert later.way is NoticeWay.LOOK and (service.pid, tid) in later.threads
+    assert notices.read(now + 5).way is NoticeWay.CONNECTOR
     notices.close()
 
 
@@ -327,7 +331,7 @@ def test_what_other_processes_do_never_reaches_the_daemon(service: Service, floo
 def test_a_flood_of_programs_uses_up_a_budget_and_no_more(tmp_path: Path, service: Service) -> None:
     """Every exec has to be looked at, as it may be a restarted service."""
     flood = "import os\nfor _ in range(1500): os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
-    with placing(tmp_path, Way.CONNECTOR) as at:
+    with placing(tmp_path, NoticeWay.CONNECTOR) as at:
         started_with(at, service, f"{WORKER}/0")
         began, before = time.monotonic(), at.value("arrival_cpu_seconds_total")
         for process in [subprocess.Popen([sys.executable, "-c", flood]) for _ in range(2)]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 
 _DELAYS_SECONDS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.3, 1.0, 10.0, 60.0)
 
@@ -67,14 +67,14 @@ class ArrivalMetrics:
             registry=registry,
         )
         # A count that begins with its first event has no increase that an alert could see.
-        for way in Way:
+        for way in NoticeWay:
             self.placed.labels(way)
             self.fallbacks.labels(way)
             self.way.labels(way)
         for why in Lost:
             self.lost.labels(why)
 
-    def use(self, way: Way) -> None:
+    def use(self, way: NoticeWay) -> None:
         """Shows the way in use."""
-        for one in Way:
+        for one in NoticeWay:
             self.way.labels(one).set(one is way)

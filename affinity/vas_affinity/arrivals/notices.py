@@ -11,12 +11,12 @@ from vas_affinity.arrivals.listening import Heard, ProcConnector
 from vas_affinity.arrivals.metrics import ArrivalMetrics, Lost
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.scan import SCAN_SECONDS, TaskScan
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 
 log = logging.getLogger("vas-affinityd")
 GATHER_SECONDS = 0.015
 """How long events are gathered before they are read: a new thread names itself first."""
-LOOK_SECONDS = {Way.CONNECTOR: 60.0, Way.SCAN: 10.0, Way.LOOK: 60.0}
+LOOK_SECONDS = {NoticeWay.CONNECTOR: 60.0, NoticeWay.SCAN: 10.0, NoticeWay.LOOK: 60.0}
 _LOOKS_APART_SECONDS = 5.0
 
 
@@ -24,7 +24,7 @@ _LOOKS_APART_SECONDS = 5.0
 class Noticed:
     """Threads that may be new: (process, thread) -> when it was created, None if not known."""
 
-    way: Way
+    way: NoticeWay
     threads: dict[tuple[int, int], int | None] = field(default_factory=dict)
 
 
@@ -34,25 +34,25 @@ class Notices:
     A look at all processes is made at the start, every minute, and after events were lost.
     """
 
-    def __init__(self, processes: PlanProcesses, metrics: ArrivalMetrics, first: Way) -> None:
+    def __init__(self, processes: PlanProcesses, metrics: ArrivalMetrics, first: NoticeWay) -> None:
         self.processes, self._metrics, self._first = processes, metrics, first
         self.connector: ProcConnector | None = None
         self._scan = TaskScan(processes.root)
         self._look_at, self._looked_at = float("-inf"), float("-inf")
         self._filtered: frozenset[int] | None = None
         self._broke = False
-        self.way = Way.LOOK
+        self.way = NoticeWay.LOOK
         self.open()
 
     def open(self) -> None:
         """Takes the first way, or the next one if the kernel does not allow it."""
         self.way = self._first
-        if self.way is Way.CONNECTOR:
+        if self.way is NoticeWay.CONNECTOR:
             try:
                 self.connector = ProcConnector()
                 self._filtered = None
             except OSError as refused:
-                self._fall_back(Way.SCAN, str(refused))
+                self._fall_back(NoticeWay.SCAN, str(refused))
         self._metrics.use(self.way)
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Notices:
     def wait_seconds(self, now: float) -> float:
         """Returns how long to wait for an event at most."""
         until_look = max(0.0, self._look_at - now)
-        return min(SCAN_SECONDS, until_look) if self.way is Way.SCAN else until_look
+        return min(SCAN_SECONDS, until_look) if self.way is NoticeWay.SCAN else until_look
 
     def look_soon(self) -> None:
         """Makes a look at all processes due, at most one every few seconds."""
@@ -84,7 +84,11 @@ class Notices:
         elif self.connector is not None:
             noticed = self._heard(self.connector)
         else:
-            found = self._scan.new(self.processes.found.keys(), now) if self.way is Way.SCAN else ()
+            found = (
+                self._scan.new(self.processes.found.keys(), now)
+                if self.way is NoticeWay.SCAN
+                else ()
+            )
             noticed = Noticed(self.way, dict.fromkeys(found))
         self._hear_of_processes()
         return noticed
@@ -97,7 +101,7 @@ class Notices:
             self.open()
         self._hear_of_processes()  # before their threads are listed: none is missed
         listed = self.processes.threads().items()
-        return Noticed(Way.LOOK, {(pid, tid): None for pid, tids in listed for tid in tids})
+        return Noticed(NoticeWay.LOOK, {(pid, tid): None for pid, tids in listed for tid in tids})
 
     def _heard(self, connector: ProcConnector) -> Noticed:
         time.sleep(GATHER_SECONDS)
@@ -106,11 +110,11 @@ class Notices:
         except OSError as broken:
             self.close()
             self._broke = True
-            self._fall_back(Way.SCAN, str(broken))
+            self._fall_back(NoticeWay.SCAN, str(broken))
             self.look_soon()
             return Noticed(self.way)
         self._count(heard)
-        noticed = Noticed(Way.CONNECTOR)
+        noticed = Noticed(NoticeWay.CONNECTOR)
         examined: set[int] = set()
         for event in heard.events:
             self._take(event, noticed, examined)
@@ -139,7 +143,7 @@ class Notices:
             self.connector.hear_of(pids)
             self._filtered = pids
 
-    def _fall_back(self, way: Way, why: str) -> None:
+    def _fall_back(self, way: NoticeWay, why: str) -> None:
         self.way = way
         self._metrics.fallbacks.labels(way).inc()
         self._metrics.use(way)

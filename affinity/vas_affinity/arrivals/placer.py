@@ -19,7 +19,7 @@ from vas_affinity.arrivals.notices import Noticed, Notices
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.replanned import is_known, planned_pins
 from vas_affinity.arrivals.shared import SharedPlan
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 from vas_affinity.placement import HostPlacement, Pin
 from vas_core.errors import VasError
 
@@ -41,7 +41,7 @@ class ArrivalPlacer:
         processes: PlanProcesses,
         shared: SharedPlan,
         metrics: ArrivalMetrics,
-        first: Way,
+        first: NoticeWay,
     ) -> None:
         self._host, self._processes, self._shared = host, processes, shared
         self._metrics, self._first = metrics, first
@@ -54,7 +54,7 @@ class ArrivalPlacer:
         self._thread = threading.Thread(target=self._run, name="arrivals", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread."""
+        """Starts the thread that places new ones."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -94,7 +94,7 @@ class ArrivalPlacer:
             self._processes.use(plan)
             self._notices.look_now()
         noticed = self._notices.read(time.monotonic())
-        if plan is not None and (noticed.threads or noticed.way is Way.LOOK):
+        if plan is not None and (noticed.threads or noticed.way is NoticeWay.LOOK):
             self._place(noticed)
         self._metrics.lost.labels(Lost.OWNER).inc(self._processes.take_refused())
         self._metrics.cpu.inc(time.thread_time() - before)
@@ -102,8 +102,8 @@ class ArrivalPlacer:
     def _rest(self) -> None:
         """Waits until the CPU budget allows to go on; what was missed is for a look."""
         self._metrics.lost.labels(Lost.BUDGET).inc()
-        self._metrics.fallbacks.labels(Way.LOOK).inc()
-        self._metrics.use(Way.LOOK)
+        self._metrics.fallbacks.labels(NoticeWay.LOOK).inc()
+        self._metrics.use(NoticeWay.LOOK)
         self._stopping.wait(self._budget.wait_seconds())
         self._metrics.use(self._notices.way)
         self._notices.look_soon()
@@ -123,7 +123,7 @@ class ArrivalPlacer:
             plan = self._shared.plan
             if plan is None:
                 return
-            if noticed.way is Way.LOOK:
+            if noticed.way is NoticeWay.LOOK:
                 plan = self._forget_ended(plan)
             new = unplaced(plan, arrivals, self._mine)
             taken, others = adopted(plan, new, self._is_there)

@@ -16,7 +16,7 @@ from vas_affinity.threads import ThreadPlanInput, ThreadPlanSettings, plan_threa
 
 @dataclass(frozen=True)
 class PlanBasis:
-    """What the last plan of the host's threads was made of."""
+    """The input of the last plan of the host's threads."""
 
     snapshot: Snapshot
     known: ThreadPlanInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Way(StrEnum):
+class NoticeWay(StrEnum):
     """The way in which new threads are noticed."""
 
     CONNECTOR = "connector"

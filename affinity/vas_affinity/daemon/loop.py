@@ -16,7 +16,7 @@ from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.arrivals.placer import ArrivalPlacer
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.shared import SharedPlan
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 from vas_affinity.daemon.decide import (
     DaemonAction,
     DaemonDecision,
@@ -122,8 +122,8 @@ class AffinityDaemon:
 
     def _publish(self, now: float) -> None:
         is_held = now < self._state.held_off_until
-        basis = None if is_held else self._config.planner.basis
-        self._shared.publish(self._state.in_force, basis)
+        found = None if is_held else self._config.planner.found
+        self._shared.publish(self._state.in_force, found.basis if found else None)
 
     def _start_placer(self) -> None:
         way = self._config.settings.new_threads
@@ -132,7 +132,7 @@ class AffinityDaemon:
         host = self._config.host
         own = LocalHost(host.state, HostSettings(host.settings.root))
         processes = PlanProcesses(host.settings.root, self._config.patterns)
-        first, metrics = Way(way), self._metrics.arrivals
+        first, metrics = NoticeWay(way), self._metrics.arrivals
         self._placer = ArrivalPlacer(own, processes, self._shared, metrics, first)
         self._placer.start()
 
@@ -170,7 +170,9 @@ class AffinityDaemon:
 
     def _offer(self, now: float) -> Offer | None:
         try:
-            return self._config.planner.offer(self._state, now)
+            offer = self._config.planner.offer(self._state, now)
+            self._metrics.observe_plan(self._config.planner.found)
+            return offer
         except VasError as wrong:
             self._metrics.failures.labels(FailurePlace.PLANNER).inc()
             log.error("no plan", extra={"what": str(wrong)})

@@ -10,10 +10,25 @@ from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import DaemonState, Offer
 from vas_affinity.placement import HostPlacement, Pin
 
-Replan = Callable[[HostPlacement | None], tuple[Offer | None, PlanBasis]]
-"""Plan in force -> a plan that may be better, None for nothing to move, and what it was made of.
 
-Raises VasError."""
+@dataclass(frozen=True)
+class Replanned:
+    """The scores, and perhaps the better plan, that one run of the planner found.
+
+    `offer` is a plan that may be better, None for nothing to move. `now` and `best` are the scores
+    of the threads where they are and where the plan would have them, `forbidden` the number of
+    threads on a CPU that the plan's rules forbid them.
+    """
+
+    offer: Offer | None
+    basis: PlanBasis
+    now: float
+    best: float
+    forbidden: int = 0
+
+
+Replan = Callable[[HostPlacement | None], Replanned]
+"""Plan in force -> what the planner found. Raises VasError."""
 
 
 @dataclass
@@ -23,8 +38,8 @@ class Planner:
     asked: HostPlacement
     replan: Replan | None = None
     every_seconds: float = 60.0
-    basis: PlanBasis | None = None
-    """What the last plan of `replan` was made of."""
+    found: Replanned | None = None
+    """What `replan` found last."""
     _last: Offer | None = field(default=None, init=False)
     _next: float = field(default=float("-inf"), init=False)
 
@@ -37,7 +52,8 @@ class Planner:
             return Offer(self.asked)
         if self.replan is not None and now >= self._next:
             self._next = now + self.every_seconds
-            self._last, self.basis = self.replan(state.in_force)
+            self.found = self.replan(state.in_force)
+            self._last = self.found.offer
         return self._last
 
     def adopt(self, pins: Sequence[Pin]) -> Offer | None:

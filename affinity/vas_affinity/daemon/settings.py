@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from vas_affinity.arrivals.way import Way
+from vas_affinity.arrivals.way import NoticeWay
 
 DEFAULT_PATH = Path("/etc/vas/affinity.yaml")
 
@@ -85,7 +85,8 @@ class AffinitySettings(BaseModel):
         le=1,
         description="share of the CPUs' time in use below which no move is made",
     )
-    new_threads: Way | Literal["none"] = Field(
-        default=Way.CONNECTOR, description="how new threads are noticed, at best; none: not at all"
+    new_threads: NoticeWay | Literal["none"] = Field(
+        default=NoticeWay.CONNECTOR,
+        description="how new threads are noticed, at best; none: not at all",
     )
     valve: Valve | None = None
