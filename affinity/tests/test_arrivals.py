@@ -118,7 +118,7 @@ def test_a_budget_allows_its_share_after_a_burst_and_pauses_when_it_is_spent() -
     assert not budget.is_spent()
     used[0] = 0.5
     assert budget.is_spent()
-    assert budget.wait_seconds() == pytest.approx((0.1 + 0.1) / 0.01)
+    assert budget.wait_seconds() == pytest.approx((0.1 + 0.1) / 0.01 + 0.1)
     now[0] = 19.0
     assert budget.is_spent(), "a quarter of the burst has to be back first"
     now[0] = 21.0
@@ -127,6 +127,9 @@ def test_a_budget_allows_its_share_after_a_burst_and_pauses_when_it_is_spent() -
     assert not budget.is_spent()
     used[0] += 0.41
     assert budget.is_spent(), "no more than the burst is saved up"
+    now[0] += budget.wait_seconds()
+    used[0] += 0.0005
+    assert not budget.is_spent(), "one pause is enough, although asking costs something"
 
 
 def pin(key: str, tid: int, start: int = 1, cpu: int = 3) -> Pin:
@@ -253,14 +256,17 @@ def test_a_scan_reads_the_processes_only_after_something_new(tmp_path: Path) -> 
     scan = TaskScan(Root(tmp_path))
     there(100, 7)
     assert scan.new({7}, 0.0) == [(7, 7)]
-    assert scan.new({7}, 1.5) == []
+    assert scan.new({7}, 1.5) == [(7, 7)], "it may have got its name"
+    assert scan.new({7}, 1.6) == []
     there(100, 8)
     assert scan.new({7}, 2.0) == [], "nothing was started"
     there(101, 9)
-    assert scan.new({7}, 2.1) == [(7, 8), (7, 9)]
-    assert scan.new({7}, 2.5) == [(7, 8), (7, 9)], "they may have got their names"
-    assert scan.new({7}, 2.7) == []
+    both = [(7, 8), (7, 9)]
+    assert scan.new({7}, 2.1) == both
+    assert [scan.new({7}, at) for at in (2.12, 2.14, 2.18, 2.22)] == [[], both, [], both]
+    assert [scan.new({7}, at) for at in (2.3, 2.35, 2.5, 2.6, 2.7)] == [[], both, [], both, []]
     there(300, *range(10, 400))
     assert len(scan.new({7}, 4.0)) == 256
-    assert len(scan.new({7}, 4.6)) == 134, "the rest is noticed later"
+    assert len(scan.new({7}, 5.0)) == 256
+    assert len(scan.new({7}, 5.1)) == 134, "the rest is noticed later"
     assert scan.new(set(), 9.0) == []

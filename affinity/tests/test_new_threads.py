@@ -339,5 +339,8 @@ def test_a_flood_of_programs_uses_up_a_budget_and_no_more(tmp_path: Path, servic
         used = at.value("arrival_cpu_seconds_total") - before
         most = 0.3 + CPU_SHARE * (time.monotonic() - began)
         assert used <= most + 0.1, f"{used} s of CPU"
+        pauses = at.value("arrival_fallbacks_total", to="look")
+        assert pauses == at.value("arrivals_lost_total", why="budget")
+        assert pauses <= 1 + (time.monotonic() - began) / 9, "each lasts nine seconds"
         tid, _ = service.thread("worker")
         runs_on(tid, CPUS[-1])

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _RESUME_SHARE = 0.25
+_MARGIN_SECONDS = 0.1
+"""Earns what asking costs: else the end of the pause would be approached without end."""
 
 
 @dataclass
@@ -39,7 +41,7 @@ class CpuBudget:
 
     def wait_seconds(self) -> float:
         """Returns how long to be idle until the budget, once spent, is not any more."""
-        return max(0.0, self._resumes_at - self._left) / self.share
+        return max(0.0, self._resumes_at - self._left) / self.share + _MARGIN_SECONDS
 
     @property
     def _resumes_at(self) -> float:
