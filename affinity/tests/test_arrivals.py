@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from placement_problems import problems
 
 from vas_affinity.arrivals.adopt import Arrival, adopted, unplaced, with_pins, without
+from vas_affinity.arrivals.again import Again
 from vas_affinity.arrivals.budget import CpuBudget
 from vas_affinity.arrivals.events import KTHREADD, MOST_FILTERED, What, filter_of, parse, request
 from vas_affinity.arrivals.replanned import PlanBasis, is_known, planned_pins
@@ -245,6 +247,20 @@ def test_an_offer_gets_the_threads_that_were_placed_since() -> None:
     assert offer and offer.plan.pins == (*offered.pins, added[0])
     assert planner.offer(DaemonState(asked=PLAN), 1.0) == offer
     assert planner.found == found
+
+
+def test_what_must_be_looked_at_again_is_due_at_its_times_and_bounded() -> None:
+    again = Again((0.5, 2.0), most=2)
+    assert again.next_at() == math.inf
+    assert again.add((1, 1), 10.0) and again.add((1, 2), 11.0)
+    assert again.add((1, 1), 10.4), "it is there already, with its times"
+    assert not again.add((1, 3), 11.0)
+    assert again.next_at() == 10.5
+    assert [again.due(at) for at in (10.4, 10.5, 10.6)] == [[], [(1, 1)], []]
+    assert again.due(12.5) == [(1, 2), (1, 1)]
+    again.keep({1: [2]})
+    assert again.due(99.0) == [(1, 2)]
+    assert again.due(99.0) == []
 
 
 def test_a_scan_reads_the_processes_only_after_something_new(tmp_path: Path) -> None:

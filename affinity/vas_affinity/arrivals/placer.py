@@ -7,12 +7,20 @@ import os
 import select
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.thread import key_of, started
-from vas_affinity.arrivals.adopt import Arrival, adopted, thread_pins, unplaced, without
+from vas_affinity.arrivals.adopt import (
+    Arrival,
+    adopted,
+    base_of,
+    thread_pins,
+    unplaced,
+    without,
+)
+from vas_affinity.arrivals.again import Again
 from vas_affinity.arrivals.budget import CpuBudget
 from vas_affinity.arrivals.metrics import ArrivalMetrics, Lost
 from vas_affinity.arrivals.notices import Noticed, Notices
@@ -29,6 +37,9 @@ _BURST_SECONDS = 0.3
 _AGAIN_SECONDS = 1.0
 _MOST_PINS = 2000
 """Most pins that new threads get, besides those that they take over."""
+_RETRY_SECONDS = (0.1, 0.4, 1.5, 5.0, 15.0, 40.0)
+"""When a thread for which no place was free is tried again: the one before it may end later."""
+_MOST_WAITING = 256
 _KEPT = (ApplyOutcome.CHANGED, ApplyOutcome.AS_DESIRED, ApplyOutcome.IMMOVABLE)
 
 
@@ -49,6 +60,7 @@ class ArrivalPlacer:
         self._mine: dict[tuple[int, int], str] = {}
         """(tid, start) -> key of the threads placed at their creation."""
         self._added: dict[str, Pin] = {}
+        self._waiting = Again(_RETRY_SECONDS, _MOST_WAITING)
         self._ended: set[tuple[int, int | None]] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="arrivals", daemon=True)
@@ -93,7 +105,9 @@ class ArrivalPlacer:
             self._ended.clear()
             self._processes.use(plan)
             self._notices.look_now()
-        noticed = self._notices.read(time.monotonic())
+        noticed = self._notices.read(now := time.monotonic())
+        for thread in self._waiting.due(now):
+            noticed.threads.setdefault(thread, None)
         if plan is not None and (noticed.threads or noticed.way is NoticeWay.LOOK):
             self._place(noticed)
         self._metrics.lost.labels(Lost.OWNER).inc(self._processes.take_refused())
@@ -113,7 +127,9 @@ class ArrivalPlacer:
         waiting.register(self._shared.wake, select.POLLIN)
         if self._notices.connector is not None:
             waiting.register(self._notices.connector.socket, select.POLLIN)
-        ready = waiting.poll(1000 * self._notices.wait_seconds(time.monotonic()))
+        now = time.monotonic()
+        wait = min(self._notices.wait_seconds(now), max(0.0, self._waiting.next_at() - now))
+        ready = waiting.poll(1000 * wait)
         if any(number == self._shared.wake for number, _ in ready):
             os.eventfd_read(self._shared.wake)
 
@@ -128,6 +144,7 @@ class ArrivalPlacer:
             new = unplaced(plan, arrivals, self._mine)
             taken, others = adopted(plan, new, self._is_there)
             pins = [*taken, *self._planned(plan, others)]
+            self._let_wait(plan, others)
             if not pins:
                 return
             former = {pin.name: pin for pin in thread_pins(plan)}
@@ -137,8 +154,10 @@ class ArrivalPlacer:
         ended = sum(result.verdict is ApplyOutcome.SKIPPED for result in done)
         self._metrics.lost.labels(Lost.ENDED).inc(ended)
         self._metrics.lost.labels(Lost.FAILED).inc(len(pins) - len(kept) - ended)
+        created = {tid: at_ns for (_, tid), at_ns in noticed.threads.items()}
         for pin in kept:
-            self._note(pin, noticed, is_added=pin.name not in former)
+            self._note(pin, created, is_added=pin.name not in former)
+        self._metrics.placed.labels(noticed.way).inc(len(kept))
 
     def _arrivals(self, noticed: Noticed) -> Iterator[Arrival]:
         same: dict[int, bool] = {}
@@ -169,6 +188,13 @@ class ArrivalPlacer:
                 return
             yield pin
 
+    def _let_wait(self, plan: HostPlacement, others: Sequence[Arrival]) -> None:
+        """Remembers the threads that would have a place if the one that has it ended."""
+        bases = {base_of(pin) for pin in thread_pins(plan)} if others else set()
+        for one in others:
+            if one.base in bases:
+                self._waiting.add((one.pid, one.tid), time.monotonic())
+
     def _forget_ended(self, plan: HostPlacement) -> HostPlacement:
         """Removes the planner's pins of threads that ended, which nobody takes over."""
         self._mine = {
@@ -194,15 +220,13 @@ class ArrivalPlacer:
         self._ended.add((pin.tid, pin.start))
         return False
 
-    def _note(self, pin: Pin, noticed: Noticed, *, is_added: bool) -> None:
+    def _note(self, pin: Pin, created: Mapping[int, int | None], *, is_added: bool) -> None:
         assert pin.tid is not None and pin.start is not None
         self._mine[pin.tid, pin.start] = pin.name
         if is_added:
             self._added[pin.name] = pin
-        self._metrics.placed.labels(noticed.way).inc()
-        for (_, tid), at_ns in noticed.threads.items():
-            if tid == pin.tid and at_ns is not None:
-                self._metrics.delay.observe((time.monotonic_ns() - at_ns) / 1e9)
+        if (at_ns := created.get(pin.tid)) is not None:
+            self._metrics.delay.observe((time.monotonic_ns() - at_ns) / 1e9)
 
 
 def _kept(pins: Sequence[Pin], done: Sequence[SettingResult]) -> Iterator[Pin]:

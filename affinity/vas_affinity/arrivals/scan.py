@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from io import FileIO
 
+from vas_affinity.arrivals.again import Again
 from vas_affinity.machine.reading.tasks import tids_of
 from vas_core.root import Root
 
@@ -29,7 +30,7 @@ class TaskScan:
     _file: FileIO | None = None
     _last: bytes | None = None
     _known: dict[int, set[int]] = field(default_factory=dict)
-    _fresh: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    _fresh: Again = field(default_factory=lambda: Again(_AGAIN_SECONDS, _MOST_FRESH))
 
     def new(self, pids: Collection[int], now: float) -> list[tuple[int, int]]:
         """Returns (process, thread) of new threads, and some of the next half second again.
@@ -40,16 +41,7 @@ class TaskScan:
         if last != self._last or pids != self._known.keys():
             self._last = last
             self._scan(pids, now)
-        return [thread for thread in list(self._fresh) if self._is_due(thread, now)]
-
-    def _is_due(self, thread: tuple[int, int], now: float) -> bool:
-        times = self._fresh[thread]
-        left = [at for at in times if at > now]
-        if left:
-            self._fresh[thread] = left
-        else:
-            del self._fresh[thread]
-        return len(left) < len(times)
+        return self._fresh.due(now)
 
     def _last_number(self) -> bytes:
         if self._file is None:
@@ -60,12 +52,8 @@ class TaskScan:
         known = {pid: set(tids_of(self.root, pid)) for pid in pids}
         for pid, tids in known.items():
             for tid in sorted(tids - self._known.get(pid, set())):
-                if len(self._fresh) >= _MOST_FRESH:
+                if not self._fresh.add((pid, tid), now):
                     self._last = None  # the next scan notices the rest
                     tids.discard(tid)
-                else:
-                    self._fresh[pid, tid] = [now + later for later in _AGAIN_SECONDS]
         self._known = known
-        self._fresh = {
-            one: at for one, at in self._fresh.items() if one[1] in known.get(one[0], ())
-        }
+        self._fresh.keep(known)
