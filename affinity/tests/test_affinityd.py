@@ -173,7 +173,12 @@ def test_a_new_thread_is_placed_before_the_next_check(
     first.kill()
     first.wait()
     second = subprocess.Popen([program, "600"])
-    runs_on(second.pid, CPUS[1])
+
+    def look() -> set[int]:
+        daemon.told(b"WATCHDOG=1")  # or the daemon soon waits for somebody to listen
+        return os.sched_getaffinity(second.pid)
+
+    poll(look, lambda seen: seen == {CPUS[1]}, SECONDS, "the new process")
     key = key_of(second.pid, started(Root(), second.pid))
     journal = LocalHost(daemon.state).journal
     done = lambda: {e.target for e in Journal.peek(journal) if e.confirmed}  # noqa: E731

@@ -17,7 +17,7 @@ _LISTEN = 1  # PROC_CN_MCAST_LISTEN
 _NLMSG_DONE = 3
 KTHREADD = 2
 """The kernel's thread that starts its other threads."""
-MOST_FILTERED = 500
+MOST_FILTERED = 200
 """Most processes that a filter names: the kernel keeps filters in little memory (optmem_max)."""
 _HEADER = struct.Struct("=IHHII")
 _CONNECTOR = struct.Struct("=IIIIHH")
