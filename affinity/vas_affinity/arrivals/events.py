@@ -13,7 +13,7 @@ from enum import IntEnum
 
 CN_IDX_PROC = 1
 _CN_VAL_PROC = 1
-_LISTEN = 1  # PROC_CN_MCAST_LISTEN
+_LISTEN, _IGNORE = 1, 2  # PROC_CN_MCAST_LISTEN, PROC_CN_MCAST_IGNORE
 _NLMSG_DONE = 3
 KTHREADD = 2
 """The kernel's thread that starts its other threads."""
@@ -53,12 +53,12 @@ class ProcEvent:
     """Of an answer: the number of the request."""
 
 
-def request(number: int, port: int) -> bytes:
-    """Returns the message that asks the kernel to send process events to a socket.
+def request(number: int, port: int, *, listen: bool = True) -> bytes:
+    """Returns the message that asks the kernel to send process events to a socket, or to end it.
 
     The kernel answers with `number` + 1 as the acknowledgement; the sequence is its own count.
     """
-    body = struct.pack("=I", _LISTEN)
+    body = struct.pack("=I", _LISTEN if listen else _IGNORE)
     message = _CONNECTOR.pack(CN_IDX_PROC, _CN_VAL_PROC, 0, number, len(body), 0) + body
     return _HEADER.pack(_HEADER.size + len(message), _NLMSG_DONE, 0, 0, port) + message
 

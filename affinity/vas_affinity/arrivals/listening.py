@@ -1,7 +1,7 @@
 """Listens to the kernel's connector for new threads and programs (CONFIG_PROC_EVENTS).
 
-Since Linux 6.6 every user of the first network and process namespaces may; before, root with
-CAP_NET_ADMIN.
+Recent kernels let every user of the first network, process and user namespaces (6.18 does), older
+ones root with CAP_NET_ADMIN.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import struct
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vas_affinity.arrivals.events import CN_IDX_PROC, ProcEvent, What, filter_of, parse, request
@@ -49,13 +50,15 @@ class ProcConnector:
     def __init__(self) -> None:
         kind = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
         self.socket = socket.socket(socket.AF_NETLINK, kind, _NETLINK_CONNECTOR)
+        self._listens = False
         try:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
             self.hear_of(())
             self.socket.bind((0, CN_IDX_PROC))
             self._ask()
+            self._listens = True
         except BaseException:
-            self.socket.close()
+            self.close()
             raise
 
     def hear_of(self, pids: Collection[int]) -> None:
@@ -87,7 +90,14 @@ class ProcConnector:
         return heard
 
     def close(self) -> None:
-        """Closes the socket, which ends the listening."""
+        """Ends the listening, and closes the socket.
+
+        Kernels before 6.6 count who asked, and go on making events if nobody takes that back.
+        """
+        if self._listens:
+            with suppress(OSError):
+                port = self.socket.getsockname()[0]
+                self.socket.sendto(request(0, port, listen=False), (0, 0))
         self.socket.close()
 
     def _ask(self) -> None:
