@@ -25,9 +25,7 @@ from vas_yarn.jars import find_plugins
 )
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
-@click.option(
-    "--skew-wait", type=click.FloatRange(0), help="Seconds beside a node that is behind."
-)
+@click.option("--skew-wait", type=click.FloatRange(0), help="Seconds beside a node that is behind.")
 @click.option(
     "--remote-extra",
     type=click.IntRange(0, 10_000),

@@ -42,7 +42,7 @@ class WaitJob:
 
 @dataclass(frozen=True)
 class WaitCost:
-    """What waiting did to a job, in the mean of its seeds.
+    """The time and locality of a job that waited, in the mean of its seeds.
 
     `time_ratio` is the job's time by that without any wait, `local` the share of its tasks that ran
     on the host of their data. A task elsewhere takes `remote_extra_percent` longer.
