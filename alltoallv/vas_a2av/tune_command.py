@@ -14,9 +14,9 @@ from vas_a2av.building import MpiKind, build_for, installed_mpis
 from vas_a2av.launching import launch, launch_by
 from vas_a2av.mpi_option import launcher_option, mpi_option
 from vas_a2av.network_file import network_path, parse_network, write_network
-from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
 from vas_core.files import check_writable
+from vas_core.showing import one_shown
 
 _TIMEOUT_SECONDS = 300.0
 
