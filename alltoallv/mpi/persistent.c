@@ -260,7 +260,7 @@ int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 
 int MPI_Start(MPI_Request *request)
 {
-    struct persistent *one = find(*request, false);
+    struct persistent *one = request ? find(*request, false) : NULL;
     int error = PMPI_Start(request);
     if (!error && one)
         tell(one, &one->started);
@@ -280,7 +280,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
 
 int MPI_Request_free(MPI_Request *request)
 {
-    struct persistent *one = find(*request, true);
+    struct persistent *one = request ? find(*request, true) : NULL;
     if (one)
         stop(one);
     int error = PMPI_Request_free(request);

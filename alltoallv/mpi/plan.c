@@ -178,12 +178,12 @@ static int make(const struct vas_side *send, const struct vas_side *receive, MPI
                 VAS_Plan *made)
 {
     struct vas_communicator *own = vas_registry_find(comm);
-    bool all, in_place = send->base == MPI_IN_PLACE;
+    bool all;
     int ranks;
     *made = NULL;
     int wrong = count_ranks(comm, &ranks);
-    if (!wrong && (vas_side_is_invalid(receive, ranks) ||
-                   (!in_place && vas_side_is_invalid(send, ranks))))
+    if (!wrong && !vas_sides_are_valid(send->base == MPI_IN_PLACE ? NULL : send, receive,
+                                       own ? own->rank : VAS_NO_RANK, ranks))
         wrong = MPI_ERR_ARG;
     if (!wrong)
         wrong = describe(send, receive, ranks, made);
