@@ -81,6 +81,7 @@ def test_explain_uses_the_figures_that_were_measured(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path = network_path("mpich")
+    path.parent.mkdir()
     write_network(path, _FIGURES, "by hand")
     assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

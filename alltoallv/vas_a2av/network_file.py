@@ -82,6 +82,5 @@ def figures_of(network: Network) -> str:
 
 
 def write_network(path: Path, text: str, comment: str) -> None:
-    """Writes a file of figures below a comment, whole or not at all. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"# {comment}\n{text}")
+    """Writes a file of figures below a comment in one line. Raises OSError."""
+    write_atomically(path, f"# {' '.join(comment.split())}\n{text}")
