@@ -145,7 +145,8 @@ static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
         at[i] = i;
     }
     VAS_Plan plan = plan_of(comm, ranks, wide, pair, counts, at, out, in);
-    CHECK(vas_registry_find(comm)->plans == served);
+    struct vas_communicator *own = vas_registry_find(comm);
+    CHECK(own->plans == 1 && (own->passes == NULL) == served);
     memset(memory, 0xFF, 2 * (size_t)ranks * sizeof *memory);
     MPI_Type_free(&pair);
     CHECK(exchange(comm, ranks) == 0); /* between its starts, with a state of its own */
@@ -158,6 +159,8 @@ static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
         if (start == 1)
             MPI_Comm_free(&comm);
     }
+    /* The plan keeps the state, which counts its starts and the call between. */
+    CHECK(vas_totals_calls(&own->totals) == 11);
     CHECK(VAS_Alltoallv_free(&plan) == 0 && plan == NULL);
     free(memory);
 }

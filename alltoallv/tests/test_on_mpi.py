@@ -24,6 +24,7 @@ from vas_core.process import Completed, run
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 _SMALL = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV": "sloav2"}
+_REPORT = {"VAS_A2AV_REPORT": "1"}
 _PROGRAMS = ("faces", "uses", "passed")
 
 
@@ -148,7 +149,7 @@ def test_persistent_requests_of_two_libraries_are_plans(algorithm: str, mpi: Mpi
 
 def test_persistent_requests_without_threads_are_mpis_own(mpi: MpiKind) -> None:
     program = build_for(mpi, "persistent") / "persistent"
-    _assert_checked(mpi, launch(mpi, 4, [program, "0", "0"], environment=_SMALL).stdout)
+    _assert_checked(mpi, launch(mpi, 4, [program, "0", "0"], environment=_SMALL | _REPORT))
 
 
 def test_persistent_requests_that_mpi_serves_better_are_its_own(
@@ -158,15 +159,17 @@ def test_persistent_requests_that_mpi_serves_better_are_its_own(
     figures = tmp_path / "figures"
     free_messages = Network(overhead_seconds=0, latency_seconds=1e-6, bytes_per_second=1e12)
     figures.write_text(figures_of(free_messages))
-    environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
+    environment = _SMALL | _REPORT | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
     program = build_for(mpi, "persistent") / "persistent"
-    _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment).stdout)
+    _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment))
 
 
-def _assert_checked(mpi: MpiKind, said: str) -> None:
-    if "has no MPI_Alltoallv_init" in said:
+def _assert_checked(mpi: MpiKind, done: Completed) -> None:
+    if "has no MPI_Alltoallv_init" in done.stdout:
         pytest.skip(f"{mpi.name} has no MPI_Alltoallv_init")
-    assert "persistent: every check holds" in said
+    assert "persistent: every check holds" in done.stdout
+    # Three requests of each of two libraries, started 25 times.
+    assert done.stderr.count("75 calls passed to MPI: persistent requests, predicted") == 2
 
 
 def _preloaded_fortran(form: str, mpi: MpiKind) -> Completed:
