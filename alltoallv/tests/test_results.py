@@ -21,7 +21,7 @@ def test_the_page_has_the_tables_of_the_results() -> None:
     text = PAGE.read_text()
     hint = "run python -m vas_a2av.tables"
     assert page_with_tables(text) == text, hint
-    assert text.count("<!-- table ") == text.count("<!-- end -->") == 4
+    assert text.count("<!-- table ") == text.count("<!-- end -->") == 5
 
 
 def test_each_result_is_of_a_command_that_is_run_again() -> None:
@@ -32,8 +32,9 @@ def test_each_result_is_of_a_command_that_is_run_again() -> None:
     assert all(each.seconds > 0 for each in found)
 
 
-def test_no_point_of_the_grid_stands_twice() -> None:
-    points = results.grid_points()
+@pytest.mark.parametrize("path", [results.GRID, results.GRID_OF_NODES])
+def test_no_point_of_the_grid_stands_twice(path: Path) -> None:
+    points = results.grid_points(path)
     assert len({point.place for point in points}) == len(points)
 
 

@@ -42,6 +42,9 @@ def tune(
 
     \b
     Example: vas a2av tune --mpi openmpi --launcher 'mpiexec.openmpi -n 2 --map-by node'
+
+    \f
+    Raises BadInput where the file cannot be written.
     """
     if output:
         check_writable(output)
