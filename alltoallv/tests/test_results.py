@@ -47,11 +47,26 @@ def test_a_damaged_result_is_named(tmp_path: Path) -> None:
     assert f"line {number}: is not a result" in str(caught.value)
 
 
+_POINT = {"platform": "torus", "node_ranks": 1, "ranks": 8, "size": 8, "distribution": "uniform"}
+_COST = {"used": "sloav2", "radix": 2, "own_seconds": 1e-5, "ratio": 0.125}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"ranks": 8}',
+        "[" * 100_000,
+        json.dumps(_POINT | _COST | {"ranks": [8]}),
+        json.dumps(_POINT | _COST | {"own_seconds": "fast"}),
+        json.dumps(_POINT | _COST | {"ratio": float("nan")}),
+        json.dumps(_POINT | _COST | {"colour": "red"}),
+    ],
+)
 def test_a_damaged_file_of_points_is_refused_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "points.jsonl"
-    path.write_text('{"ranks": 8}\n')
+    path.write_text(f"{line}\n")
     assert run_command(["a2av", "grid", "--resume", str(path)]) == 2
     assert "line 1: is not a point of `vas a2av grid`; remove the line" in capsys.readouterr().err
 
