@@ -84,6 +84,7 @@ final class VerifiedStream extends InputStream {
       file = map.openData();
       buffer = new byte[(int) Math.min(BUFFER_BYTES, plan.bytes())];
     }
+    map.counters().reads.inc();
     file.readFully(nextOffset, buffer, 0, bytes);
     int from = 0;
     for (int block = nextBlock; block < end; block++) {
@@ -93,6 +94,7 @@ final class VerifiedStream extends InputStream {
       }
       from += plan.length(block);
     }
+    map.counters().bytesVerified.inc(bytes);
     nextOffset += bytes;
     nextBlock = end;
     at = 0;
