@@ -19,6 +19,8 @@ final class ShuffleCounters implements Source {
   final Counter opens = registry.counter("opens");
   /** Calls of the file system that read bytes. */
   final Counter reads = registry.counter("reads");
+  /** First reads of a map's blocks that had begun before a task asked for them. */
+  final Counter readsAhead = registry.counter("readsAhead");
   /** Waits until a file is on the servers' disks. */
   final Counter syncs = registry.counter("syncs");
   /** Indexes that were in memory, so that no file was opened. */

@@ -30,6 +30,8 @@ import scala.collection.immutable.Seq;
  */
 final class VasBlockResolver extends IndexShuffleBlockResolver {
   private static final Logger LOG = LoggerFactory.getLogger(VasBlockResolver.class);
+  // Spark asks in the thread of the task, for all its blocks, and reads them in this order.
+  private static final ThreadLocal<VerifiedBuffer> LAST = new ThreadLocal<>();
 
   private final SparkConf conf;
   private ApplicationFiles files;
@@ -58,7 +60,13 @@ final class VasBlockResolver extends IndexShuffleBlockResolver {
 
   private ManagedBuffer data(int shuffle, long task, int start, int end) {
     MapFiles map = new MapFiles(files(), shuffle, task, start);
-    return new VerifiedBuffer(map, map.plan(end));
+    VerifiedBuffer made = new VerifiedBuffer(map, map.plan(end));
+    VerifiedBuffer before = LAST.get();
+    if (before != null) {
+      before.followedBy(made);
+    }
+    LAST.set(made);
+    return made;
   }
 
   // The driver's words are there only when its application has started.

@@ -2,12 +2,20 @@ package org.apache.spark.shuffle.vas;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.codahale.metrics.Counter;
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.Partitioner;
 import org.apache.spark.SparkConf;
@@ -52,6 +60,47 @@ class CountedWorkTest {
     assertEquals(MAPS * REDUCERS, counted.get("reads"), "each block by one call");
     assertEquals(MAPS * REDUCERS, counted.get("keptIndexes"));
     assertEquals(0, counted.get("syncs"));
+  }
+
+  /** Of a task's maps only the first is read when it is asked for. */
+  @Test
+  void aTaskReadsTheNextMapWhileItHasOne() {
+    Map<String, Long> counted = shuffle(SparkApps.vas(directory));
+    assertEquals((MAPS - 1) * REDUCERS, counted.get("readsAhead"));
+  }
+
+  /** What was begun for a task that wants no more of it is closed. */
+  @Test
+  void aTaskThatEndsEarlyLeavesNoFileOpen() throws Exception {
+    try (JavaSparkContext context = new JavaSparkContext(SparkApps.vas(directory))) {
+      Jobs.pairs(context, 20_000, 997).partitionBy(new HashPartitioner(REDUCERS))
+          .mapPartitions(pairs -> List.of(pairs.next()).iterator()).count();
+      assertTrue(counted().get("opens") > REDUCERS, "some were begun ahead");
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (!open().isEmpty() && System.nanoTime() < end) {
+        Thread.sleep(50);
+      }
+      assertEquals(List.of(), open());
+    }
+  }
+
+  private List<String> open() throws IOException {
+    List<String> open = new ArrayList<>();
+    try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path each : all) {
+        open.add(target(each));
+      }
+    }
+    open.removeIf(each -> !each.startsWith(directory.toString()));
+    return open;
+  }
+
+  private static String target(Path link) throws IOException {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (NoSuchFileException closed) {
+      return "";
+    }
   }
 
   @Test
