@@ -43,6 +43,7 @@ _TITLES = {
     "routing": "Switch routes",
     "affinity": "Place threads on cores",
     "alltoallv": "All-to-all for MPI programs",
+    "release": "Make a release",
     "core": "This clone and this machine",
     "tests": "Test",
 }
