@@ -21,7 +21,7 @@ from vas_release.parts import all_parts, chosen_parts
 from vas_release.release import make_release
 from vas_release.source import ReleaseSource
 
-QUICK = ["source", "docs", "man", "wheel"]
+QUICK = ["source", "docs", "man", "wheel", "collection"]
 _LIBRARY = SbomComponent("pypi", "click", "8", sha256="0" * 64)
 
 

@@ -14,6 +14,7 @@ from vas_release.source import ReleaseSource, one_version, versions
 
 _WITH_A_VERSION = (
     *("pyproject.toml", "CITATION.cff", "CHANGELOG.md"),
+    "ansible/galaxy.yml",
     *("shuffled/Cargo.toml", "shuffled/verbs/Cargo.toml"),
 )
 _WHO = ("-c", "user.name=ann", "-c", "user.email=ann@hpc.example")
@@ -44,6 +45,7 @@ def test_the_project_has_one_version() -> None:
     [
         ("CHANGELOG.md", "## ", "## 9.9.9, not released yet\n## "),
         ("CITATION.cff", "version: 0", "version: 9"),
+        ("ansible/galaxy.yml", "version: 0", "version: 9"),
         ("yarn-plugins/shuffle/pom.xml", "<version>0.1.0<", "<version>9.0<"),
         ("shuffled/verbs/Cargo.toml", 'version = "0', 'version = "9'),
     ],

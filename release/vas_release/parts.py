@@ -8,6 +8,7 @@ from vas_core.errors import BadInput
 from vas_core.suggest import suggestion
 from vas_release.artefact import Artefact
 from vas_release.built_parts import DAEMON, copy_plugins, pack_daemon, pack_hadoop
+from vas_release.collection import pack_collection
 from vas_release.documents import pack_docs, pack_man, pack_source
 from vas_release.python_parts import build_wheel, dependencies_for
 
@@ -26,6 +27,7 @@ def all_parts(pythons: Sequence[str]) -> list[Artefact]:
         Artefact("docs", "vas-docs-{version}.tar.gz", "the pages, as Markdown", 1, pack_docs),
         Artefact("man", "vas-man-{version}.tar.gz", "a man page of each command", 2, pack_man),
         Artefact("wheel", "vas_lustre-{version}-py3-none-any.whl", "VAS itself", 6, build_wheel),
+        Artefact("collection", "vas-site-{version}.tar.gz", "Ansible's roles", 1, pack_collection),
         Artefact(
             "plugins", "vas-yarn-plugins-{version}.jar", "the jar for Hadoop", 1, copy_plugins
         ),

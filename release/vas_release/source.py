@@ -88,6 +88,8 @@ def _versions(repository: Path) -> Iterator[tuple[str, str]]:
     for crate in ("shuffled", "shuffled/verbs"):
         manifest = repository / crate / "Cargo.toml"
         yield f"{crate}/Cargo.toml", _toml(manifest)["package"]["version"]
+    galaxy = yaml.safe_load((repository / "ansible/galaxy.yml").read_text())
+    yield "ansible/galaxy.yml", str(galaxy["version"])
     citation = yaml.safe_load((repository / "CITATION.cff").read_text())
     yield "CITATION.cff", str(citation["version"])
     yield "CHANGELOG.md", _found(_CHANGES, repository / "CHANGELOG.md")

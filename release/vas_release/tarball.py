@@ -12,9 +12,15 @@ _PROGRAM, _FILE = 0o755, 0o644
 
 
 def write_tarball(
-    archive: Path, members: Mapping[str, Path | bytes], epoch: int, *, keep_links: bool = False
+    archive: Path,
+    members: Mapping[str, Path | bytes | None],
+    epoch: int,
+    *,
+    keep_links: bool = False,
 ) -> None:
     """Writes `members`, name in the archive -> file or content, as a tar packed by gzip.
+
+    None stands for a directory; most archives need none, as readers make those of their files.
 
     Members are sorted and belong to root; their time, and gzip's, is `epoch`. A file that its owner
     may run has mode 0755, all others 0644. A symbolic link is packed as the file that it leads to,
@@ -33,8 +39,13 @@ def write_tarball(
             tar.addfile(member, io.BytesIO(content))
 
 
-def _member(name: str, given: Path | bytes, *, keep_links: bool) -> tuple[tarfile.TarInfo, bytes]:
+def _member(
+    name: str, given: Path | bytes | None, *, keep_links: bool
+) -> tuple[tarfile.TarInfo, bytes]:
     member = tarfile.TarInfo(name)
+    if given is None:
+        member.type, member.mode = tarfile.DIRTYPE, _PROGRAM
+        return member, b""
     if isinstance(given, Path) and keep_links and given.is_symlink():
         member.type, member.linkname = tarfile.SYMTYPE, str(given.readlink())
         return member, b""
