@@ -51,7 +51,7 @@ def pack_hadoop(source: ReleaseSource, directory: Path) -> Iterator[ReleaseFile]
 
 def pack_daemon(source: ReleaseSource, directory: Path) -> Iterator[ReleaseFile]:
     """Packs vas-shuffled with its licence and those of the crates in it."""
-    check_fresh(source, _DAEMON, source.tracked("shuffled"))
+    check_fresh(source, _DAEMON, source.tracked("shuffled", "core/bootstrap/native.bash"))
     archive = directory / DAEMON.format(version=source.version)
     top = f"vas-shuffled-{source.version}"
     files = (_DAEMON, "LICENSE", "core/locks/licences.tsv")
