@@ -20,7 +20,7 @@ from vas_yarn.jars import find_plugins
 DAEMON = f"vas-shuffled-{{version}}-linux-{platform.machine()}.tar.gz"
 _BUILT = "build/plugins-built"
 _JAVA = ("yarn-plugins", "cluster/cluster.schema.json")
-_DAEMON = "shuffled/target/release/vas-shuffled"
+DAEMON_PROGRAM = "shuffled/target/release/vas-shuffled"
 _SHADED = re.compile(r"<include>(?!org\.vas:)([\w.-]+):([\w.-]+)</include>")
 _HINT = "run `vas build`"
 
@@ -51,14 +51,23 @@ def pack_hadoop(source: ReleaseSource, directory: Path) -> Iterator[ReleaseFile]
 
 def pack_daemon(source: ReleaseSource, directory: Path) -> Iterator[ReleaseFile]:
     """Packs vas-shuffled with its licence and those of the crates in it."""
-    check_fresh(source, _DAEMON, source.tracked("shuffled", "core/bootstrap/native.bash"))
+    check_daemon(source)
     archive = directory / DAEMON.format(version=source.version)
     top = f"vas-shuffled-{source.version}"
-    files = (_DAEMON, "LICENSE", "core/locks/licences.tsv")
+    files = (DAEMON_PROGRAM, "LICENSE", "core/locks/licences.tsv")
     members = {f"{top}/{Path(name).name}": source.repository / name for name in files}
     write_tarball(archive, members, source.epoch)
-    lock = (source.repository / "shuffled/Cargo.lock").read_text()
-    yield ReleaseFile(archive, tuple(locked_crates(lock)))
+    yield ReleaseFile(archive, daemon_components(source))
+
+
+def check_daemon(source: ReleaseSource) -> None:
+    """Raises NotHere if vas-shuffled is not built, VasError if it is older than a source."""
+    check_fresh(source, DAEMON_PROGRAM, source.tracked("shuffled", "core/bootstrap/native.bash"))
+
+
+def daemon_components(source: ReleaseSource) -> tuple[SbomComponent, ...]:
+    """Returns the crates that vas-shuffled is built from, by the lock."""
+    return tuple(locked_crates((source.repository / "shuffled/Cargo.lock").read_text()))
 
 
 def check_fresh(source: ReleaseSource, made: str, sources: list[Path]) -> None:

@@ -9,6 +9,7 @@ from vas_core.suggest import suggestion
 from vas_release.artefact import Artefact
 from vas_release.built_parts import DAEMON, copy_plugins, pack_daemon, pack_hadoop
 from vas_release.collection import pack_collection
+from vas_release.deb import DEB, build_deb
 from vas_release.documents import pack_docs, pack_man, pack_source
 from vas_release.python_parts import build_wheel, dependencies_for
 
@@ -33,6 +34,7 @@ def all_parts(pythons: Sequence[str]) -> list[Artefact]:
         ),
         Artefact("hadoop", "vas-hadoop-{version}.tar", "all jars of a node", 3, pack_hadoop),
         Artefact("daemon", DAEMON, "vas-shuffled for nodes' own disks", 1, pack_daemon),
+        Artefact("deb", DEB, "vas-shuffled for Debian and Ubuntu", 1, build_deb),
         Artefact(
             DEPENDENCIES,
             "vas-wheels-{version}.tar",
