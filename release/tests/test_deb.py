@@ -11,6 +11,7 @@ import pytest
 from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_release import deb
+from vas_release.built_parts import DAEMON_PROGRAM
 from vas_release.source import ReleaseSource
 
 
@@ -24,7 +25,7 @@ def test_the_newest_symbol_says_which_glibc_is_needed() -> None:
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseSource:
     """A clone in which the daemon is built; this Python's own program stands for it."""
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    program = tmp_path / deb.DAEMON_PROGRAM
+    program = tmp_path / DAEMON_PROGRAM
     program.parent.mkdir(parents=True)
     shutil.copy(sys.executable, program)
     with program.open("ab") as stream:
@@ -53,7 +54,7 @@ def test_dpkg_installs_it_verifies_it_and_removes_it(tmp_path: Path, source: Rel
     dpkg = ["dpkg", f"--root={machine}", "--force-depends,not-root,bad-path,architecture"]
     run([*dpkg, "--log=/dev/null", "--install", made.path])
     program = machine / "usr/bin/vas-shuffled"
-    assert program.read_bytes() == (source.repository / deb.DAEMON_PROGRAM).read_bytes()
+    assert program.read_bytes() == (source.repository / DAEMON_PROGRAM).read_bytes()
     assert program.stat().st_mode & 0o777 == 0o755
     assert run([*dpkg, "--verify", "vas-shuffled"]).stdout == ""
     run([*dpkg, "--log=/dev/null", "--purge", "vas-shuffled"])
