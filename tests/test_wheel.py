@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_core.process import run
+from vas_core.process import Completed, run
 from vas_core.repository import REPOSITORY
 from vas_core.wheels import build_own_wheel
 
@@ -30,6 +30,12 @@ for entry in distribution("vas-lustre").entry_points.select(group="vas.commands"
     load(command, click.Context(command))
     print(entry.name)
 """
+_RUN = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from vas_core.cli import run_command
+sys.exit(run_command(sys.argv[1:]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +52,28 @@ def test_it_has_every_file_of_the_packages(wheel: Path) -> None:
     assert "vas_image/build/quick_hook.sh" in there
 
 
-def test_its_commands_load_where_no_clone_is(wheel: Path, tmp_path: Path) -> None:
+def installed(wheel: Path, directory: Path, program: str, *words: str) -> Completed:
+    """Runs a program of Python on the packages of the wheel, and this environment's libraries."""
     with zipfile.ZipFile(wheel) as opened:
-        opened.extractall(tmp_path)
-    # The libraries of this environment; the packages of the wheel come before those of the clone.
-    argv = [sys.executable, "-P", "-c", _LOAD_ALL, str(tmp_path)]
-    said = run(argv, cwd=tmp_path, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+        opened.extractall(directory / "lib/site")
+    argv = [sys.executable, "-P", "-c", program, str(directory / "lib/site"), *words]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(directory)}
+    return run(argv, cwd=directory, env=environment, check=False)
+
+
+def test_its_commands_load_where_no_clone_is(wheel: Path, tmp_path: Path) -> None:
+    said = installed(wheel, tmp_path, _LOAD_ALL)
+    assert said.status == 0, said.stderr
     assert {"lab.lab", "tests.test", "release.release"} <= set(said.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words", [("a2av", "build"), ("test", "--list"), ("provision", "wheels", "x.tar")]
+)
+def test_what_needs_the_clone_says_so(wheel: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = installed(wheel, tmp_path, _RUN, *words)
+    assert said.status in (1, 77)
+    assert said.stderr.endswith(
+        "; run it as ./vas in a clone, or in the unpacked source of a release\n"
+    )
+    assert "Traceback" not in said.stderr

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from math import isnan
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -19,6 +20,7 @@ from vas_core.errors import ExitStatus, NotHere, VasError
 from vas_core.lazy import LINE_CHARS, LazyGroup
 from vas_core.process import echo_programs
 from vas_core.program import as_called, help_as_called, program
+from vas_core.repository import NEEDS_CLONE, REPOSITORY, is_clone
 from vas_core.shown import shown
 from vas_core.sizes import format_size, parse_size
 
@@ -251,8 +253,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.DONE
     except OSError as error:
         what = error.strerror or str(error) or type(error).__name__
-        hint = "run it as root" if isinstance(error, PermissionError) and os.geteuid() else None
-        note(f"vas: {VasError(what, where=_path_of(error), hint=hint)}")
+        note(f"vas: {VasError(what, where=_path_of(error), hint=_fix_of(error))}")
         return ExitStatus.FAILED
 
 
@@ -276,6 +277,13 @@ def _in_words(range_: re.Match[str]) -> str:
     if (above, sign) == ("<=", "<="):
         return f"is not between {low} and {high}"
     return f"is not {_IN_WORDS[above.replace('<', '>')]} {low} and {_IN_WORDS[sign]} {high}"
+
+
+def _fix_of(error: OSError) -> str | None:
+    if isinstance(error, PermissionError) and os.geteuid():
+        return "run it as root"
+    lost = (isinstance(error, FileNotFoundError) and _path_of(error)) or ""
+    return NEEDS_CLONE if not is_clone() and Path(lost).is_relative_to(REPOSITORY) else None
 
 
 def _path_of(error: OSError) -> str | None:

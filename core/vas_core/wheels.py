@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vas_core.distribution import DISTRIBUTION
+from vas_core.errors import NotHere
 from vas_core.process import run
-from vas_core.repository import REPOSITORY
+from vas_core.repository import NEEDS_CLONE, REPOSITORY, is_clone
 
 _LOCKS = REPOSITORY / "core/locks"
 GUEST_LOCK = _LOCKS / "python-guest.txt"
@@ -35,9 +36,11 @@ def gather_wheels(directory: Path, python: str, lock: Path = NODE_LOCK) -> list[
 def build_own_wheel(directory: Path, env: Mapping[str, str] | None = None) -> Path:
     """Builds VAS itself as a wheel in `directory`, with the backend that is installed.
 
-    Equal sources and an equal SOURCE_DATE_EPOCH in `env` give equal bytes. Raises VasError if pip
-    fails.
+    Equal sources and an equal SOURCE_DATE_EPOCH in `env` give equal bytes. Raises NotHere without
+    the sources, VasError if pip fails.
     """
+    if not is_clone():
+        raise NotHere("the sources of VAS are not here", hint=NEEDS_CLONE)
     words = ["--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(directory)]
     run([*_PIP, "wheel", *words, REPOSITORY], env=env)
     (made,) = directory.glob(f"{DISTRIBUTION.replace('-', '_')}-*.whl")
