@@ -294,7 +294,10 @@ static void check_no_request(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK(vas_persistent_requests() > 0);
-    CHECK(MPI_Start(NULL) != 0 && MPI_Request_free(NULL) != 0 && MPI_Startall(1, NULL) != 0);
+    CHECK(MPI_Start(NULL) != 0 && MPI_Request_free(NULL) != 0);
+#ifndef MPI_ABI_VERSION /* MPICH 5.0.2's library of the standard ABI crashes by itself there. */
+    CHECK(MPI_Startall(1, NULL) != 0);
+#endif
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
