@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from vas_affinity.apply.local_host import LocalHost
-from vas_affinity.apply.thread import started
+from vas_affinity.apply.thread import key_of, started
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
+from vas_core.journal import Journal
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.root import Root
@@ -56,10 +57,10 @@ class Daemon:
     def settings(self, **words: Any) -> None:
         self.config.write_text(json.dumps(words))
 
-    def place(self, tid: int, cpu: int) -> None:
+    def place(self, tid: int, cpu: int, key: str = "a/b/0") -> None:
         start = started(Root(), tid)
         pin = Pin(
-            target=PinTarget.THREAD, name="a/b/0", cpus=(cpu,), reason="test", tid=tid, start=start
+            target=PinTarget.THREAD, name=key, cpus=(cpu,), reason="test", tid=tid, start=start
         )
         new = self.plan.with_suffix(".new")
         new.write_text(HostPlacement(host="here", pins=(pin,)).model_dump_json())
@@ -152,6 +153,45 @@ def test_a_plan_that_changed_is_taken_and_a_bad_one_is_not(daemon: Daemon, worke
     runs_on(worker, CPUS[0])
     daemon.place(worker, CPUS[1])
     runs_on(worker, CPUS[1])
+
+
+@pytest.mark.parametrize("way", ["connector", "scan"])
+def test_a_new_thread_is_placed_before_the_next_check(
+    daemon: Daemon, way: str, tmp_path: Path
+) -> None:
+    """The daemon looks at its plan every five minutes here; the new process cannot wait for that.
+
+    What was placed between two checks is part of the plan in force: it is kept, and rolled back.
+    """
+    daemon.settings(check_seconds=300, new_threads=way)
+    program = tmp_path / f"vas-{os.getpid()}"
+    shutil.copy(shutil.which("sleep") or "", program)
+    first = subprocess.Popen([program, "600"])
+    daemon.place(first.pid, CPUS[1], key=f"{program.name}/{program.name}/0")
+    daemon.start()
+    runs_on(first.pid, CPUS[1])
+    first.kill()
+    first.wait()
+    second = subprocess.Popen([program, "600"])
+
+    def look() -> set[int]:
+        daemon.told(b"WATCHDOG=1")  # or the daemon soon waits for somebody to listen
+        return os.sched_getaffinity(second.pid)
+
+    poll(look, lambda seen: seen == {CPUS[1]}, SECONDS, "the new process")
+    key = key_of(second.pid, started(Root(), second.pid))
+    journal = LocalHost(daemon.state).journal
+    done = lambda: {e.target for e in Journal.peek(journal) if e.confirmed}  # noqa: E731
+    poll(done, lambda seen: key in seen, SECONDS, "the end of the placing")
+    os.sched_setaffinity(second.pid, {CPUS[0]})
+    daemon.settings(check_seconds=0.2, new_threads="none")
+    runs_on(second.pid, CPUS[1])
+    assert daemon.wait_for("repair")["values"] == 1
+    daemon.end()
+    LocalHost(daemon.state).rollback()
+    runs_on(second.pid, *CPUS)
+    second.kill()
+    second.wait()
 
 
 def test_a_restart_moves_nothing(daemon: Daemon, worker: int) -> None:

@@ -138,6 +138,14 @@ def test_a_plan_that_was_asked_for_and_hurt_is_not_in_force_any_more() -> None:
     assert (after.in_force, after.asked) == (None, None)
 
 
+def test_so_is_one_in_which_new_threads_took_the_places_of_ended_ones() -> None:
+    asked = decide(DaemonState(samples=GOOD), seen(offer=Offer(A)), WATCHED).state
+    assert asked.in_force == A
+    later = replace(asked, in_force=B, samples=trial(80, 80, 80).samples, trial=Trial(1000, 100))
+    after = decide(later, seen(1051), WATCHED).state
+    assert (after.in_force, after.asked) == (None, None)
+
+
 def test_a_passed_trial_ends_and_forgives() -> None:
     after = decide(replace(trial(95, 95, 95, now=1100), reverts=2), seen(1101), WATCHED).state
     assert (after.trial, after.reverts, after.in_force) == (None, 0, B)

@@ -230,7 +230,8 @@ def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     else:
         assert [one.what for one in found.unread] == ["wake-ups"]
     document = found.as_json()
-    assert set(document) == {"seconds", "threads", "pairs", "channels", "unread", "overhead"}
+    parts = {"seconds", "threads", "pairs", "names", "channels", "unread", "overhead"}
+    assert set(document) == parts
     assert set(document["pairs"][0]) == {"a", "b", "weight", "why"}
 
 

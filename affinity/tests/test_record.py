@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_affinity.machine.reading.tasks import descendants, parse_stat
+from vas_affinity.machine.snapshot import Thread, ThreadRole
 from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.watch.record.recorder import Recorder
 from vas_affinity.watch.record.recording import Header, load_recording
-from vas_affinity.watch.thread_keys import ThreadKeys, find_processes
+from vas_affinity.watch.thread_keys import ThreadKeys, find_processes, label
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
@@ -129,6 +130,31 @@ def written(directory: Path, samples: list[list[float]], tail: str = "") -> Path
     path = directory / "recording.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)) + "\n" + tail)
     return path
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x1c"])
+def test_a_name_with_a_line_separator_is_read_back(tmp_path: Path, mark: str) -> None:
+    add_thread(tmp_path, 5, 5, f"a{mark}b")
+    root, out = Root(tmp_path), tmp_path / "out"
+    with out.open("w", encoding="utf-8") as stream:
+        Recorder(root, stream, lambda: [5], ThreadKeys(root)).record(HEADER, lambda now: now < 0.01)
+    assert [s.thread.name for s in load_recording(out).strings] == [f"a{mark}b"]
+
+
+def test_a_full_name_goes_with_the_name_that_the_kernel_had(tmp_path: Path) -> None:
+    add_thread(tmp_path, 5, 5, "short")
+    thread = Thread(
+        tid=5, pid=5, key="a/short/0", name="a longer name", role=ThreadRole.SERVICE, start=7
+    )
+    names = ThreadKeys.of(Root(tmp_path), [thread])
+    stat = parse_stat(stat_line(5, "short"))
+    assert names.full_name(stat) == "a longer name"
+    assert label("a/short/0", names.full_name(stat)) == "a/a longer name/0"
+    assert names.full_name(parse_stat(stat_line(5, "renamed"))) is None
+    assert names.full_name(parse_stat(stat_line(6, "short"))) is None
+    assert names.full_name(stat) == "a longer name"
+    many = thread.model_copy(update={"name": "x" * 10_000})
+    assert len(ThreadKeys.of(Root(tmp_path), [many]).full_name(stat) or "") == 200
 
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:

@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
-from vas_affinity.machine.snapshot import Thread
+from vas_affinity.machine.reading.files import TreeFiles
+from vas_affinity.machine.reading.jvm import with_jvm_names
+from vas_affinity.machine.reading.procfs import RunningProcess, ThreadSample
+from vas_affinity.machine.reading.threads import KnownThread
+from vas_affinity.machine.snapshot import Thread, ThreadRole
+from vas_affinity.watch.record.recording import load_recording
 from vas_core.cli import run_command
 from vas_core.polling import poll
 from vas_core.root import Root
@@ -90,6 +95,68 @@ def test_the_full_names_of_a_jvm(tmp_path: Path) -> None:
             assert named[LONG_NAME].key == names[LONG_NAME[:15]].key
         finally:
             jvm.kill()
+
+
+HOSTILE = 'evil [red]\\033[2J\\" nid=0x1 and a name that is longer than a line ' + "x" * 300
+WORKS = f"""
+public class Works {{
+    public static void main(String[] a) throws Exception {{
+        Thread t = new Thread(() -> {{
+            System.out.println("up");
+            while (true) {{ try {{ Thread.sleep(1); }} catch (InterruptedException e) {{ }} }}
+        }});
+        t.setName("{LONG_NAME}");
+        t.start();
+        Thread u = new Thread(() -> {{ while (true) Thread.onSpinWait(); }});
+        u.setName("{HOSTILE}");
+        u.start();
+    }}
+}}
+"""
+
+
+@pytest.mark.slow
+def test_record_top_and_graph_have_the_full_names_of_a_jvm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "Works.java", tmp_path / "recording"
+    source.write_text(WORKS)
+    with subprocess.Popen(["java", "-Xmx64m", source], stdout=subprocess.PIPE) as jvm:
+        try:
+            assert jvm.stdout and jvm.stdout.readline() == b"up\n"
+            of = ["-p", str(jvm.pid), "--jvm-names"]
+            assert run_command(["affinity", "top", *of, "--once", "--interval", "0.5"]) == 0
+            table = capsys.readouterr().out
+            assert f"/{LONG_NAME}/0" in table
+            assert "evil [red]" in table and "\x1b" not in table
+            assert max(map(len, table.splitlines())) < 400
+            assert run_command(["affinity", "top", *of, "--json", "--interval", "0.5"]) == 0
+            rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+            assert rows[LONG_NAME]["key"].endswith(f"/{LONG_NAME[:15]}/0")
+            assert run_command(["affinity", "graph", *of, "--json", "--seconds", "0.5"]) == 0
+            names = json.loads(capsys.readouterr().out)["names"]
+            assert names[rows[LONG_NAME]["key"]] == LONG_NAME
+            words = ["affinity", "record", *of, "--out", str(out), "--seconds", "0.5"]
+            assert run_command(words) == 0
+            threads = {string.thread.full_name for string in load_recording(out).strings}
+            assert LONG_NAME in threads
+        finally:
+            jvm.kill()
+
+
+def test_a_jvm_names_its_own_threads_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What `jcmd` prints is the program's to choose: here it names a thread of another process."""
+    jcmd = tmp_path / "jcmd"
+    jcmd.write_text('#!/bin/sh\nprintf \'"mine" nid=11 \\n"taken" nid=22 \\n\'\n')
+    jcmd.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    running = [RunningProcess(10, "java", ("java", "A"), 1), RunningProcess(20, "b", ("b",), 1)]
+    known = [
+        KnownThread(ThreadSample(tid, pid, "short", 1, 0, 0, 0, (0,)), "a/b/0", ThreadRole.SERVICE)
+        for tid, pid in ((11, 10), (22, 20))
+    ]
+    named = with_jvm_names(TreeFiles(Root()), known, running)
+    assert [one.name for one in named] == ["mine", None]
 
 
 def test_show_prints_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,5 +93,6 @@ def test_one_frame_where_stdout_is_no_terminal(capsys: pytest.CaptureFixture[str
         finally:
             child.kill()
     (found,) = json.loads(capsys.readouterr().out)
-    assert set(found) == {"key", "pid", "tid", "core", "cpu", "moves_per_second", "from_irq"}
+    names = {"key", "pid", "tid", "core", "cpu", "moves_per_second", "from_irq", "name"}
+    assert set(found) == names
     assert found["tid"] == child.pid

@@ -57,6 +57,13 @@ def cpus_here(text: str | None) -> tuple[int, ...]:
     return chosen
 
 
+jvm_names_option = click.option(
+    "--jvm-names",
+    is_flag=True,
+    help="Ask JVMs for their threads' full names; this stops each JVM for some milliseconds.",
+)
+
+
 def snapshot_of(source: Path | None, asked: SnapshotRequest | None = None) -> Snapshot:
     """Returns the snapshot of a captured machine, or of this one if `source` is None.
 

@@ -122,6 +122,15 @@ CASES = (
     ),
     Case("VasPlacementTakenBack", {'vas_affinity_held_off{instance="oss1"}': (0, 1)}, _of("oss1")),
     Case(
+        "VasPinLost",
+        {'vas_affinity_violations{instance="oss1",kind="interrupt"}': (0, 2)},
+        _of("oss1", kind="interrupt"),
+        {
+            'vas_affinity_violations{instance="oss1",kind="thread"}': 0,
+            'vas_affinity_violations{instance="oss1",kind="forbidden"}': 3,
+        },
+    ),
+    Case(
         "VasPlacementFails",
         {'vas_affinity_failures_total{instance="oss1",of="valve"}': (0, 1)},
         _of("oss1", of="valve"),

@@ -135,6 +135,13 @@ ALERTS = (
         lasting="0m",
     ),
     Alert(
+        "VasPinLost",
+        'vas_affinity_violations{kind!="forbidden"} > 0',
+        "{{ $labels.instance }}: others keep changing where the plan has a {{ $labels.kind }}: "
+        "vas affinity verify there",
+        lasting="2m",
+    ),
+    Alert(
         "VasPlacementFails",
         "increase(vas_affinity_failures_total[15m]) > 0",
         "{{ $labels.instance }}: {{ $labels.of }} fails: journalctl -u vas-affinityd",

@@ -72,6 +72,20 @@ PANELS = (
     ),
     Panel("Placed values by state", "short", {"{{instance}} {{state}}": "vas_affinity_values"}),
     Panel(
+        "Score of the threads' places: now, and the best known",
+        "short",
+        {"{{instance}} {{of}}": "vas_affinity_score"},
+    ),
+    Panel("Lost pins by kind", "short", {"{{instance}} {{kind}}": "vas_affinity_violations"}),
+    Panel(
+        "New threads placed, and lost, by the way and the reason",
+        "short",
+        {
+            "{{instance}} {{way}}": "increase(vas_affinity_arrivals_total[5m])",
+            "{{instance}} lost: {{why}}": "increase(vas_affinity_arrivals_lost_total[5m])",
+        },
+    ),
+    Panel(
         "Containers granted where their data are",
         "percentunit",
         {"local": f"rate(vas_placement_local_grants[15m]) / ({GRANT_RATES})"},

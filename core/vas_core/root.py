@@ -11,6 +11,7 @@ from vas_core.tree_glob import glob_inside
 
 # More than /proc/interrupts of any machine has (11 bytes for each CPU and interrupt).
 MOST_BYTES = 32 << 20
+_LIVE = Path("/")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Root:
     @property
     def is_live(self) -> bool:
         """Returns whether this is the machine's own `/`."""
-        return self.directory == Path("/")
+        return self.directory == _LIVE
 
     def read(self, relative: str) -> str | None:
         """Returns the text of a file without its last newline; None if there is no such file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from vas_affinity.apply.host_settings import HostSettings
 from vas_affinity.apply.immovable import read_immovable, record_immovable
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.setting import Gone, Immovable, Setting, Value
+from vas_affinity.apply.thread import key_of
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.placement import HostPlacement, Pin
 from vas_core.errors import VasError
@@ -68,6 +69,19 @@ class LocalHost:
             self.settings.virsh.forget()
             changes, skipped = self._changes(placement, journal.pending_rollback())
             done = _make(changes, journal, self.settings)
+            record_immovable(self.state, done)
+        return [*skipped, *done]
+
+    def add(self, pins: Sequence[Pin], ended: Sequence[Pin] = ()) -> list[SettingResult]:
+        """Writes the settings of further pins and reads them back; leaves all others as they are.
+
+        Drops from the journal what it has of the threads of `ended`. Raises VasError for a damaged
+        journal.
+        """
+        with Journal.open(self.journal) as journal:
+            changes, skipped = self._changes(HostPlacement(host="", pins=tuple(pins)), ())
+            done = _make(changes, journal, self.settings)
+            journal.forget([key_of(pin.tid, pin.start) for pin in ended])
             record_immovable(self.state, done)
         return [*skipped, *done]
 

@@ -22,6 +22,11 @@ def started(root: Root, tid: int) -> int | None:
     return found.start if found else None
 
 
+def key_of(tid: int | None, start: int | None) -> str:
+    """Returns the name of a thread's setting in the journal."""
+    return f"{KIND}:{tid}:{start}"
+
+
 @dataclass(frozen=True)
 class ThreadCpus:
     """The CPUs of the thread `tid` that started at `start`: the kernel reuses thread ids.
@@ -36,7 +41,7 @@ class ThreadCpus:
 
     @property
     def key(self) -> str:
-        return f"{KIND}:{self.tid}:{self.start}"
+        return key_of(self.tid, self.start)
 
     @property
     def what(self) -> str:

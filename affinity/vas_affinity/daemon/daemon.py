@@ -88,7 +88,7 @@ def daemon(
         settings = inputs.settings
         again = replanner(threads, asked, settings.move_cost) if replan else None
         planner = Planner(inputs.plan, again, settings.replan_seconds)
-        return DaemonConfig(given.host, planner, settings)
+        return DaemonConfig(given.host, planner, settings, processes if replan else ())
 
     log_json()
     metrics = AffinityMetrics()

@@ -70,6 +70,8 @@ class DaemonState:
     in_force: HostPlacement | None = None
     asked: HostPlacement | None = None
     """The last plan of a user that was applied and not reverted."""
+    is_asked: bool = False
+    """Whether the plan in force is `asked`, perhaps with other threads in place of ended ones."""
     previous: HostPlacement | None = None
     better_since: float | None = None
     moves: tuple[float, ...] = ()
@@ -151,7 +153,8 @@ def _revert(state: DaemonState, now: float, why: str, valve: Valve) -> DaemonDec
     after = replace(
         state,
         in_force=state.previous,
-        asked=None if state.asked == state.in_force else state.asked,
+        asked=None if state.is_asked or state.asked == state.in_force else state.asked,
+        is_asked=False,
         previous=None,
         trial=None,
         better_since=None,
@@ -229,6 +232,7 @@ def _move(state: DaemonState, offer: Offer, now: float, valve: Valve | None) -> 
         state,
         in_force=offer.plan,
         asked=offer.plan if offer.gain is None else state.asked,
+        is_asked=offer.gain is None,
         previous=state.in_force,
         better_since=None,
         moves=(*state.moves, now),

@@ -1,4 +1,7 @@
-"""The loop of `vas-affinityd`: observes, decides and acts in one thread."""
+"""The loop of `vas-affinityd`: observes, decides and acts in one thread.
+
+Another thread, `arrivals.placer`, places the threads that appear between two steps.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from vas_affinity.apply.host_settings import HostSettings
 from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
+from vas_affinity.arrivals.placer import ArrivalPlacer
+from vas_affinity.arrivals.processes import PlanProcesses
+from vas_affinity.arrivals.shared import SharedPlan
+from vas_affinity.arrivals.way import NoticeWay
 from vas_affinity.daemon.decide import (
     DaemonAction,
     DaemonDecision,
@@ -43,6 +51,8 @@ class DaemonConfig:
     host: LocalHost
     planner: Planner
     settings: AffinitySettings
+    patterns: tuple[str, ...] = ()
+    """The processes whose threads the planner places."""
 
 
 class AffinityDaemon:
@@ -63,6 +73,8 @@ class AffinityDaemon:
         self._meter = self._new_meter()
         self._load_of_cpus = Load(self._config.host.settings.root)
         self._state = read_state(self._config.host.state) or self._first_state()
+        self._shared = SharedPlan()
+        self._placer: ArrivalPlacer | None = None
         self._logged: tuple[DaemonAction, str] | None = None
         self._check_at = 0.0
 
@@ -77,8 +89,10 @@ class AffinityDaemon:
         disturbances = Disturbances()
         for opened in (disturbances.links, disturbances.devices):
             self._shell.watch(opened, lambda: self._on_disturbance(disturbances))
+        self._start_placer()
         self._shell.run(self._on_tick, self._reload, lambda: _TICK_SECONDS)
         disturbances.close()
+        self._stop_placer()
 
     def step(self, now: float) -> None:
         """Observes once and does what is decided.
@@ -86,12 +100,46 @@ class AffinityDaemon:
         Any failure is logged and counted, whatever it is: a daemon that ends repairs nothing.
         """
         try:
-            decision = decide(self._state, self._observe(now), self._config.settings)
-            self._act(decision)
+            seen = self._observe(now)
+            with self._shared.lock:
+                seen = self._take_new_threads(seen)
+                try:
+                    self._act(decide(self._state, seen, self._config.settings))
+                finally:
+                    self._publish(now)
         except Exception as wrong:
             self._metrics.failures.labels(FailurePlace.STEP).inc()
             trace = None if isinstance(wrong, VasError | OSError) else wrong
             log.error("failed", extra={"what": str(wrong)}, exc_info=trace)
+
+    def _take_new_threads(self, seen: DaemonObservation) -> DaemonObservation:
+        """Takes the plan in force with the threads placed since the last step, into offers too."""
+        if self._shared.version:
+            self._state = replace(self._state, in_force=self._shared.plan)
+        offer = self._config.planner.adopt(self._shared.take())
+        is_planned = seen.offer is not None and seen.offer.gain is not None
+        return replace(seen, offer=offer) if is_planned else seen
+
+    def _publish(self, now: float) -> None:
+        is_held = now < self._state.held_off_until
+        found = None if is_held else self._config.planner.found
+        self._shared.publish(self._state.in_force, found.basis if found else None)
+
+    def _start_placer(self) -> None:
+        way = self._config.settings.new_threads
+        if way == "none":
+            return
+        host = self._config.host
+        own = LocalHost(host.state, HostSettings(host.settings.root))
+        processes = PlanProcesses(host.settings.root, self._config.patterns)
+        first, metrics = NoticeWay(way), self._metrics.arrivals
+        self._placer = ArrivalPlacer(own, processes, self._shared, metrics, first)
+        self._placer.start()
+
+    def _stop_placer(self) -> None:
+        if self._placer is not None:
+            self._placer.stop()
+            self._placer = None
 
     def _on_tick(self, now: float) -> None:
         if self._shell.is_reload_due(now):
@@ -122,7 +170,9 @@ class AffinityDaemon:
 
     def _offer(self, now: float) -> Offer | None:
         try:
-            return self._config.planner.offer(self._state, now)
+            offer = self._config.planner.offer(self._state, now)
+            self._metrics.observe_plan(self._config.planner.found)
+            return offer
         except VasError as wrong:
             self._metrics.failures.labels(FailurePlace.PLANNER).inc()
             log.error("no plan", extra={"what": str(wrong)})
@@ -179,7 +229,8 @@ class AffinityDaemon:
             return DaemonState()
         to_do = (ApplyOutcome.DIFFERENT, ApplyOutcome.TO_RESTORE, ApplyOutcome.FAILED)
         is_applied = not any(result.verdict in to_do for result in found)
-        return DaemonState(in_force=plan, asked=plan) if is_applied else DaemonState()
+        applied = DaemonState(in_force=plan, asked=plan, is_asked=True)
+        return applied if is_applied else DaemonState()
 
     def _on_disturbance(self, disturbances: Disturbances) -> None:
         if disturbances.heard():
@@ -195,6 +246,9 @@ class AffinityDaemon:
         inputs = self._files.load()
         self._use(inputs)
         self._take_valve(before)
+        if before.new_threads != self._config.settings.new_threads:
+            self._stop_placer()
+            self._start_placer()
         return inputs
 
     def _use(self, inputs: DaemonInputs) -> None:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
+from vas_affinity.arrivals.adopt import with_pins
+from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import DaemonState, Offer
-from vas_affinity.placement import HostPlacement
+from vas_affinity.placement import HostPlacement, Pin
 
-Replan = Callable[[HostPlacement | None], Offer | None]
-"""Plan in force -> a plan that may be better; None for nothing to move. Raises VasError."""
+
+@dataclass(frozen=True)
+class Replanned:
+    """The scores, and perhaps the better plan, that one run of the planner found.
+
+    `offer` is a plan that may be better, None for nothing to move. `now` and `best` are the scores
+    of the threads where they are and where the plan would have them, `forbidden` the number of
+    threads on a CPU that the plan's rules forbid them.
+    """
+
+    offer: Offer | None
+    basis: PlanBasis
+    now: float
+    best: float
+    forbidden: int = 0
+
+
+Replan = Callable[[HostPlacement | None], Replanned]
+"""Plan in force -> what the planner found. Raises VasError."""
 
 
 @dataclass
@@ -19,6 +38,8 @@ class Planner:
     asked: HostPlacement
     replan: Replan | None = None
     every_seconds: float = 60.0
+    found: Replanned | None = None
+    """What `replan` found last."""
     _last: Offer | None = field(default=None, init=False)
     _next: float = field(default=float("-inf"), init=False)
 
@@ -31,5 +52,20 @@ class Planner:
             return Offer(self.asked)
         if self.replan is not None and now >= self._next:
             self._next = now + self.every_seconds
-            self._last = self.replan(state.in_force)
+            self.found = self.replan(state.in_force)
+            self._last = self.found.offer
+        return self._last
+
+    def adopt(self, pins: Sequence[Pin]) -> Offer | None:
+        """Adds the pins of new threads to the last plan on offer, and returns that.
+
+        Pins of threads or of keys that it has already are left out.
+        """
+        if self._last is None:
+            return None
+        plan = self._last.plan
+        names = {pin.name for pin in plan.pins}
+        threads = {(pin.tid, pin.start) for pin in plan.pins}
+        new = [p for p in pins if p.name not in names and (p.tid, p.start) not in threads]
+        self._last = replace(self._last, plan=with_pins(plan, new))
         return self._last

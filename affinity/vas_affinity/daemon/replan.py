@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import Offer
-from vas_affinity.daemon.planner import Replan
+from vas_affinity.daemon.planner import Replan, Replanned
 from vas_affinity.machine.reading import SnapshotRequest
 from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.plan.options import ThreadOptions, threads_planned
@@ -16,10 +19,28 @@ from vas_affinity.threads import ThreadPlan
 def replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) -> Replan:
     """Returns a function that plans the requested threads of this host."""
 
-    def replan(in_force: HostPlacement | None) -> Offer | None:
-        return offer_of(threads_planned(None, options, asked).plan, in_force, move_cost)
+    def replan(in_force: HostPlacement | None) -> Replanned:
+        planned = threads_planned(None, options, asked)
+        snapshot = planned.plan.problem.snapshot
+        basis = PlanBasis(snapshot, planned.known, planned.settings, planned.between)
+        return found_of(planned.plan, in_force, move_cost, basis)
 
     return replan
+
+
+def found_of(
+    planned: ThreadPlan, in_force: HostPlacement | None, move_cost: float, basis: PlanBasis
+) -> Replanned:
+    """Returns a plan with the scores of today and of the plan."""
+    arrays, start = planned.problem.arrays, planned.problem.start
+    there = np.flatnonzero(start >= 0)
+    return Replanned(
+        offer_of(planned, in_force, move_cost),
+        basis,
+        now=score(arrays, start),
+        best=score(arrays, planned.places),
+        forbidden=int(arrays.forbidden[there, start[there]].sum()),
+    )
 
 
 def offer_of(planned: ThreadPlan, in_force: HostPlacement | None, move_cost: float) -> Offer | None:

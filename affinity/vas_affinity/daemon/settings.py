@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from vas_affinity.arrivals.way import NoticeWay
 
 DEFAULT_PATH = Path("/etc/vas/affinity.yaml")
 
@@ -81,5 +84,9 @@ class AffinitySettings(BaseModel):
         ge=0,
         le=1,
         description="share of the CPUs' time in use below which no move is made",
+    )
+    new_threads: NoticeWay | Literal["none"] = Field(
+        default=NoticeWay.CONNECTOR,
+        description="how new threads are noticed, at best; none: not at all",
     )
     valve: Valve | None = None

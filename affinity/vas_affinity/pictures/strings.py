@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vas_affinity.watch.record.recording import Recording, String
+from vas_affinity.watch.thread_keys import label
 from vas_core.shown import counted
 from vas_core.svg import PALETTE, Svg, fitted, round_up, text_width
 
@@ -141,7 +142,7 @@ def _string(
 ) -> None:
     ticks = recording.header.ticks_per_second
     about = (
-        f"{string.thread.key}\nthread {string.thread.tid}, "
+        f"{label(string.thread.key, string.thread.full_name)}\nthread {string.thread.tid}, "
         f"{string.used_ticks / ticks:.2f} CPU s, {counted(len(string.moves), 'move')} seen"
     )
     line = step_line(scale, string, string.ended or recording.seconds, lane)

@@ -66,10 +66,13 @@ class ThreadOptions:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan of threads, and the source of its distances in words."""
+    """A plan of threads, and what it was made of besides the snapshot; `distances` in words."""
 
     plan: ThreadPlan
     distances: str
+    known: ThreadPlanInput
+    settings: ThreadPlanSettings
+    between: Distances
 
 
 thread_options = shared(
@@ -129,10 +132,10 @@ def threads_planned(
     chosen = distances_of(options.distances, snapshot.topology)
     settings = options.settings()
     if given is None:
-        return Planned(plan_threads(snapshot, known, settings, chosen), chosen.source)
-    return Planned(
-        thread_plan_of(given, thread_problem(snapshot, chosen, known, settings)), chosen.source
-    )
+        plan = plan_threads(snapshot, known, settings, chosen)
+    else:
+        plan = thread_plan_of(given, thread_problem(snapshot, chosen, known, settings))
+    return Planned(plan, chosen.source, known, settings, chosen)
 
 
 def joint_input(options: ThreadOptions, snapshot: Snapshot) -> JointInput:

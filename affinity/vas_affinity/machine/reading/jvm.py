@@ -24,11 +24,15 @@ def with_jvm_names(
     `jcmd` stops the JVM's threads for some milliseconds while it lists them. A JVM that could not
     be asked (another user's, or no `jcmd`) is noted.
     """
-    names: dict[int, str] = {}
+    names: dict[int, dict[int, str]] = {}
     for process in processes:
         if main_class(process.arguments):
-            names |= _ask(files, process.pid)
-    return [replace(thread, name=names.get(thread.task.tid, thread.name)) for thread in known]
+            names[process.pid] = _ask(files, process.pid)
+    # A program can print what looks like a thread of another process: a JVM names its own only.
+    return [
+        replace(thread, name=names.get(thread.task.pid, {}).get(thread.task.tid, thread.name))
+        for thread in known
+    ]
 
 
 def parse_dump(text: str) -> dict[int, str]:

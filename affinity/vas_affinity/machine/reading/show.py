@@ -11,6 +11,7 @@ from vas_affinity.machine.reading.table import print_snapshot
 from vas_affinity.options import (
     connect_option,
     from_option,
+    jvm_names_option,
     process_option,
     seconds_option,
     snapshot_of,
@@ -23,11 +24,7 @@ from vas_core.cli import json_option, print_json
 @seconds_option
 @process_option
 @connect_option
-@click.option(
-    "--jvm-names",
-    is_flag=True,
-    help="Ask JVMs for their threads' full names; this stops each JVM for some milliseconds.",
-)
+@jvm_names_option
 @json_option
 def show(
     source: Path | None,

@@ -42,7 +42,7 @@ def named(
     callers = _callers(running)
     chosen: dict[int, RunningProcess] = {}
     for pattern in patterns:
-        meant = [p for p in running if p.pid not in callers and _means(pattern, p)]
+        meant = [p for p in running if p.pid not in callers and is_meant(pattern, p)]
         if not meant:
             files.note(process_words(pattern), "nothing runs that matches")
         chosen |= {process.pid: process for process in meant}
@@ -51,7 +51,9 @@ def named(
         for process in chosen.values()
         for task in tasks(files, process.pid)
     ]
-    return [KnownThread(t, key, _role(t)) for t, key in ordinals(found)], list(chosen.values())
+    return [KnownThread(t, key, role_of(t.name)) for t, key in ordinals(found)], list(
+        chosen.values()
+    )
 
 
 def process_words(pattern: str) -> str:
@@ -112,7 +114,8 @@ def _thread(known: KnownThread, use: Mapping[int, float], left: Mapping[int, flo
     )
 
 
-def _means(pattern: str, process: RunningProcess) -> bool:
+def is_meant(pattern: str, process: RunningProcess) -> bool:
+    """Tells whether a pattern (see `named`) matches. Raises BadInput for a wrong expression."""
     if pattern.isdecimal():
         return process.pid == int(pattern)
     try:
@@ -135,5 +138,6 @@ def _callers(running: Iterable[RunningProcess]) -> set[int]:
     return callers
 
 
-def _role(task: ThreadSample) -> ThreadRole:
-    return ThreadRole.STORAGE if _STORAGE.match(task.name) else ThreadRole.SERVICE
+def role_of(name: str) -> ThreadRole:
+    """Returns the role of a thread that is no guest's, by its name."""
+    return ThreadRole.STORAGE if _STORAGE.match(name) else ThreadRole.SERVICE

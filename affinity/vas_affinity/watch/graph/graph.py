@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
+from vas_affinity.options import jvm_names_option
 from vas_affinity.watch.graph.table import print_cost, print_graph
 from vas_affinity.watch.graph.watch import ThreadWatch
 from vas_affinity.watch.thread_keys import ThreadKeys, find_processes
@@ -41,9 +42,15 @@ _file = click.Path(path_type=Path, dir_okay=False)
     help="CPU time that watching may use, in % of one CPU.",
 )
 @click.option("--out", type=_file, help="File for the JSON that `vas affinity plan` reads.")
+@jvm_names_option
 @json_option
 def graph(
-    process: tuple[str, ...], seconds: float, budget: float, out: Path | None, as_json: bool
+    process: tuple[str, ...],
+    seconds: float,
+    budget: float,
+    out: Path | None,
+    jvm_names: bool,
+    as_json: bool,
 ) -> None:
     """Find which threads talk to which, and how much.
 
@@ -55,7 +62,9 @@ def graph(
               vas affinity graph -p 4711 --json
     """
     pids = find_processes(_ROOT, process)
-    threads = read_snapshot(_ROOT, asked=SnapshotRequest(processes=process)).threads
+    threads = read_snapshot(
+        _ROOT, asked=SnapshotRequest(processes=process, jvm_names=jvm_names)
+    ).threads
     columns = (TextColumn("watching"), BarColumn(), TextColumn("{task.completed:.0f} s"))
     hidden = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vas_affinity.watch.graph.watch import CommunicationGraph
+from vas_affinity.watch.thread_keys import label
 from vas_core.cli import note
 from vas_core.table import print_table
 
@@ -12,7 +13,16 @@ _SHOWN = 30
 def print_graph(found: CommunicationGraph) -> None:
     """Prints the heaviest pairs of threads."""
     shown = found.pairs[:_SHOWN]
-    rows = ((pair.a, pair.b, f"{pair.weight:.1f}", "; ".join(pair.why)) for pair in shown)
+    names = found.names
+    rows = (
+        (
+            label(pair.a, names.get(pair.a)),
+            label(pair.b, names.get(pair.b)),
+            f"{pair.weight:.1f}",
+            "; ".join(pair.why),
+        )
+        for pair in shown
+    )
     print_table(("a", "b", "weight", "why"), rows)
     if len(shown) < len(found.pairs):
         note(f"{len(found.pairs) - len(shown)} lighter pairs are not shown; --json has all")

@@ -59,6 +59,8 @@ class CommunicationGraph:
     overhead: Overhead
     seconds: float
     threads: int
+    names: dict[str, str] = field(default_factory=dict)
+    """Key -> full name of the threads whose JVM told it."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document that `vas affinity plan --graph` reads."""
@@ -69,6 +71,7 @@ class CommunicationGraph:
                 {"a": p.a, "b": p.b, "weight": round(p.weight, 3), "why": list(p.why)}
                 for p in self.pairs
             ],
+            "names": self.names,
             "channels": self.channels,
             "unread": [one.model_dump() for one in self.unread],
             "overhead": {k: round(v, 5) for k, v in vars(self.overhead).items()},
@@ -119,7 +122,13 @@ class ThreadWatch:
         )
         self._say_unknown(channels)
         return CommunicationGraph(
-            raised(pairs, busiest(io)), _listed(channels), self.unread, overhead, took, len(who)
+            raised(pairs, busiest(io)),
+            _listed(channels),
+            self.unread,
+            overhead,
+            took,
+            len(who),
+            {one.key: one.name for one in who.values() if one.name is not None},
         )
 
     def _start(self, stack: ExitStack) -> Counting | None:
@@ -187,7 +196,11 @@ class ThreadWatch:
         """Returns the living threads: tid -> process and key."""
         alive = ((pid, tid) for pid in self.pids for tid in tids_of(self.root, pid))
         stats = ((pid, read_task(self.root, pid, tid)) for pid, tid in alive)
-        return {stat.tid: Who(pid, self.names.key(pid, stat)) for pid, stat in stats if stat}
+        return {
+            stat.tid: Who(pid, self.names.key(pid, stat), self.names.full_name(stat))
+            for pid, stat in stats
+            if stat
+        }
 
     def _pairs(
         self, wakes: list[Wakes], counted: float, who: dict[int, Who], channels: Channels

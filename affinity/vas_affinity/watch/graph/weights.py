@@ -30,10 +30,11 @@ _LEAST_WAITING = 0.05
 
 @dataclass(frozen=True)
 class Who:
-    """The process and the key of a thread."""
+    """The process and the key of a thread, and its full name where a JVM told it."""
 
     pid: int
     key: str
+    name: str | None = None
 
 
 @dataclass(frozen=True)

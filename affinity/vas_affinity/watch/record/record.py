@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
 from vas_affinity.machine.reading.tasks import TICKS_PER_SECOND, descendants
+from vas_affinity.options import jvm_names_option
 from vas_affinity.watch.record.recorder import Recorder
 from vas_affinity.watch.record.recording import End, Header
 from vas_affinity.watch.thread_keys import ThreadKeys, find_processes
@@ -39,12 +40,14 @@ _STOP_SECONDS = 5
 @click.option(
     "--interval", type=click.IntRange(1, 60_000), default=100, show_default=True, metavar="MS"
 )
+@jvm_names_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def record(
     out: Path,
     process: tuple[str, ...],
     seconds: float | None,
     interval: int,
+    jvm_names: bool,
     command: tuple[str, ...],
 ) -> int:
     """Record which core each thread runs on, over time.
@@ -63,7 +66,7 @@ def record(
     _check_one_of(process, command)
     pids = find_processes(_ROOT, process) if process else []
     out.open("a").close()  # before the command is started for nothing
-    snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(processes=process))
+    snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(processes=process, jvm_names=jvm_names))
     names = ThreadKeys.of(_ROOT, snapshot.threads)
     header = Header(
         started=time.time(),

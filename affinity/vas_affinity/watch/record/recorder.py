@@ -106,8 +106,9 @@ class Recorder:
             key=self.names.key(pid, stat),
             name=stat.name,
             start=stat.start,
+            full_name=self.names.full_name(stat),
         )
-        self._write(thread.model_dump(mode="json"))
+        self._write(thread.model_dump(mode="json", exclude_none=True))
         return thread
 
     def _sample(self, now: float, fresh: Sequence[list[int]]) -> None:

@@ -47,6 +47,8 @@ class Recorded(Frozen):
     key: str
     name: str
     start: int
+    full_name: str | None = None
+    """The name of a JVM's thread, where the JVM told it."""
 
 
 class End(Frozen):
@@ -183,7 +185,8 @@ def _introduce(strings: list[String], thread: Recorded) -> None:
 
 
 def _parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    lines = read_limited(path, _MOST_BYTES).decode(errors="replace").splitlines()
+    text = read_limited(path, _MOST_BYTES).decode(errors="replace").removesuffix("\n")
+    lines = text.split("\n") if text else []  # a name may hold what splitlines() splits at
     for number, line in enumerate(lines, 1):
         try:
             value = json.loads(line)

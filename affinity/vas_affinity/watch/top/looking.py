@@ -51,10 +51,11 @@ class Looking:
         return found
 
     def _one(self, key: str, pid: int, stat: TaskStat) -> Look:
+        name = self.names.full_name(stat)
         last = self._last.get((stat.tid, stat.start))
         if last and (last.stat.ticks, last.stat.cpu) == (stat.ticks, stat.cpu):
-            return Look(key, pid, stat, last.migrations)
-        return Look(key, pid, stat, migrations_of(self.root, pid, stat.tid))
+            return Look(key, pid, stat, last.migrations, name)
+        return Look(key, pid, stat, migrations_of(self.root, pid, stat.tid), name)
 
 
 def all_processes(root: Root) -> list[int]:

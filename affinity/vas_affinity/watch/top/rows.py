@@ -20,11 +20,15 @@ class Look:
     pid: int
     stat: TaskStat
     migrations: int | None
+    name: str | None = None
+    """The full name, where a JVM told it."""
 
 
 @dataclass(frozen=True)
 class ThreadRow:
     """A thread between two samples. `cpu` is its CPU use, 1.0 for a whole CPU.
+
+    `name` is the full name of a JVM's thread, None where it is not known.
 
     `moves_per_second` is None if the kernel does not count; `from_irq` if no interrupt's core is
     known.
@@ -37,6 +41,7 @@ class ThreadRow:
     cpu: float
     moves_per_second: float | None
     from_irq: Nearness | None
+    name: str | None = None
 
 
 def rows(
@@ -54,7 +59,7 @@ def rows(
             moves = _per_second(before[thread].migrations, look.migrations, seconds)
             core = look.stat.cpu
             tid, near = look.stat.tid, nearest.get(core)
-            found.append(ThreadRow(look.key, look.pid, tid, core, used, moves, near))
+            found.append(ThreadRow(look.key, look.pid, tid, core, used, moves, near, look.name))
     return sorted(found, key=lambda row: (-row.cpu, -(row.moves_per_second or 0.0), row.key))
 
 

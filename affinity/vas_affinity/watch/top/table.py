@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from vas_affinity.machine.topology import Nearness
+from vas_affinity.watch.thread_keys import label
 from vas_affinity.watch.top.rows import ThreadRow
 from vas_core.shown import shown
 
@@ -25,7 +26,14 @@ def cells(row: ThreadRow) -> tuple[str, ...]:
     """Returns the cells of a thread's row as text."""
     moves = "-" if row.moves_per_second is None else f"{row.moves_per_second:.1f}"
     near = "-" if row.from_irq is None else _WORDS[row.from_irq]
-    return row.key, f"{row.tid}", f"{row.core}", f"{100 * row.cpu:.1f}", moves, near
+    return (
+        label(row.key, row.name),
+        f"{row.tid}",
+        f"{row.core}",
+        f"{100 * row.cpu:.1f}",
+        moves,
+        near,
+    )
 
 
 def frame(found: Sequence[ThreadRow], height: int) -> Table:

@@ -11,6 +11,7 @@ from rich.live import Live
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
 from vas_affinity.machine.snapshot import DeviceKind, Snapshot
+from vas_affinity.options import jvm_names_option
 from vas_affinity.watch.thread_keys import ThreadKeys, find_processes
 from vas_affinity.watch.top.as_json import row_json
 from vas_affinity.watch.top.keyboard import keys, quit_within
@@ -34,8 +35,11 @@ _ROOT = Root()
     help="Seconds between samples.",
 )
 @click.option("--once", is_flag=True, help="Print one frame, as if stdout is not a terminal.")
+@jvm_names_option
 @json_option
-def top(process: tuple[str, ...], interval: float, once: bool, as_json: bool) -> None:
+def top(
+    process: tuple[str, ...], interval: float, once: bool, jvm_names: bool, as_json: bool
+) -> None:
     """Watch threads: core, CPU, migrations, distance from IRQ.
 
     The distance is that from the core of the nearest storage interrupt. Ends at q or Ctrl-C.
@@ -44,7 +48,7 @@ def top(process: tuple[str, ...], interval: float, once: bool, as_json: bool) ->
     Examples: vas affinity top
               vas affinity top -p NodeManager --once --json
     """
-    snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(processes=process))
+    snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(processes=process, jvm_names=jvm_names))
     nearest = nearest_interrupt(snapshot.topology, _interrupt_cpus(snapshot))
     found = find_processes(_ROOT, process) if process else []
     pids: Callable[[], Sequence[int]] = lambda: found or all_processes(_ROOT)  # noqa: E731
