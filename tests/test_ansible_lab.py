@@ -125,7 +125,9 @@ def test_a_kernel_without_lustre_is_said_before_a_disk_is_looked_at(site: Site) 
 
 def test_all_machines_of_a_lab_are_served_before_the_site_s_plays(site: Site) -> None:
     listed = site.play(REPOSITORY / "ansible/lab.yml", {}, "--list-hosts").text
-    metadata, objects, site_s = (part.split("\n\n")[0] for part in listed.split("play #")[1:4])
+    plays = [part.split("\n\n")[0] for part in listed.split("play #")[1:]]
+    refusal, metadata, objects, site_s = plays[:4]
+    assert "Refuse a site" in refusal
     assert metadata.split()[-1] == "rm1"
     assert objects.split()[-1] == "oss1"
     assert "Check the inventory" in site_s

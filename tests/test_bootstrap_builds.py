@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.bootstrap import REPOSITORY, ScriptClone
+from vas_tests.bootstrap import PYTHON, REPOSITORY, ScriptClone
 
 pytestmark = pytest.mark.machine
 
@@ -231,4 +231,29 @@ def test_no_jar_is_replaced_while_a_lab_runs_on_it(debian: ScriptClone, lab_on: 
     assert debian.vas("test").returncode == 1
     assert debian.vas("test", "--fast").returncode == 0
     assert debian.vas("lab", "down", "--name", "kept").returncode == 0
+    assert debian.builds() == 0
+
+
+def with_rust(debian: ScriptClone) -> ScriptClone:
+    """Puts stand-ins for a Rust compiler on PATH, which a whole release needs."""
+    for name in ("cargo", "rustc"):
+        debian.program(name, "#!/bin/sh\n")
+    return debian
+
+
+def test_a_whole_release_is_built_and_a_part_of_one_takes_what_is_there(
+    debian: ScriptClone,
+) -> None:
+    assert debian.vas("release", "--out", "x", "--dry-run").returncode == 0
+    assert debian.vas("release", "--out", "x", "--only", "wheel").returncode == 0
+    assert debian.builds() == 0
+    done = with_rust(debian).vas("release", "--out", "x")
+    assert done.stdout == "ran: release --out x, as ./vas\n"
+    assert debian.builds() == 1
+
+
+def test_a_release_that_is_refused_builds_nothing(debian: ScriptClone) -> None:
+    refuses = PYTHON.replace('echo "ran', '[ "$1" != release ] || exit 2; echo "ran')
+    with_rust(debian).program("python3.11", refuses.replace("{version}", "11"))
+    assert debian.vas("release", "--out", "x").returncode == 2
     assert debian.builds() == 0

@@ -160,3 +160,17 @@ def test_the_program_is_named_as_it_is_called(debian: ScriptClone) -> None:
         env={"PATH": str(debian.bin)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert on_path.stdout == "ran: doctor, as vas\n"
+
+
+def test_an_environment_with_the_former_name_has_one_name_afterwards(debian: ScriptClone) -> None:
+    recorded = PYTHON.replace('"-m pip") ', '"-m pip") echo "$*" >>"$RECORD"; ')
+    debian.program("python3.11", recorded.replace("{version}", "11"))
+    debian.vas("--version")
+    assert "uninstall" not in debian.record.read_text()
+    former = debian.clone / ".venv/lib/python3.11/site-packages/vas-0.1.0.dist-info"
+    former.mkdir(parents=True)
+    with (debian.clone / "pyproject.toml").open("a") as settings:
+        settings.write("\n")
+    assert debian.vas("--version").returncode == 0
+    steps = [line.split()[2] for line in debian.record.read_text().splitlines()[-3:]]
+    assert steps == ["install", "uninstall", "install"]

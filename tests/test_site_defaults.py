@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible.plugins.loader import filter_loader
+from ansible.plugins.loader import init_plugin_loader
 from ansible.template import Templar
 from click.testing import CliRunner
 
@@ -37,7 +37,7 @@ ROLE = ROLES / "hadoop"
 GUEST = "vm1"
 # Less than the default of 2 GiB: the guests of a lab's map have not much more.
 RESERVED = {"vas_hadoop_reserved": "1MiB"}
-filter_loader.add_directory(str(ROLES.parent / "plugins/filter"))
+init_plugin_loader([str(ROLES.parents[1] / "collections")])
 
 
 def role(directory: Path, node: str, **variables: Any) -> Templar:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.spark.arms import SPARK_ARMS, SparkResult, run_arms, small, steps
+from vas_bench.spark.arms import (
+    APPLICATION,
+    DIRECTORY,
+    SPARK_ARMS,
+    SparkResult,
+    run_arms,
+    small,
+    steps,
+)
+from vas_bench.spark.output import row_sum
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_core.progress import Steps
@@ -115,6 +124,24 @@ def test_executors_leave_when_idle_and_their_output_stays(own_lab: Lab) -> None:
     stages = json.loads(own_lab.call(["vas", "job", "locality", application, "--json"]).stdout)
     ran_tasks = sum(sum(stage["tasks"].values()) for stage in stages)
     assert ran_tasks == MAPS + 2 * REDUCERS, "no map ran again"
+
+
+def test_a_driver_on_the_cluster_sorts_and_leaves_nothing(own_lab: Lab) -> None:
+    rows, place = 5_000, f"{DIRECTORY}-cluster"
+    own_lab.call(["rm", "-rf", own_lab.spec.cluster.lustre.mount + place])
+    for words in (
+        ("generate", f"{place}/in", str(rows), "2"),
+        ("sort", f"{place}/in", f"{place}/out"),
+    ):
+        argv = ["vas", "submit", "--spark", "--deploy-mode", "cluster", "--driver-memory", "480m"]
+        properties = small(_HOSTS) | {"spark.driver.memoryOverhead": "160m"}
+        argv += [word for key, value in properties.items() for word in ("--conf", f"{key}={value}")]
+        ran = own_lab.call([*argv, str(APPLICATION), *words])
+        assert "final status: SUCCEEDED" in ran.stderr
+    data = own_lab.spec.lustre_state / f"data{place}"
+    made, found = row_sum(data / "in"), row_sum(data / "out")
+    assert (found.rows, found.checksum, found.in_order) == (rows, made.checksum, True)
+    assert job_directories(own_lab) == []
 
 
 def test_what_a_killed_driver_leaves_the_janitor_removes(own_lab: Lab) -> None:

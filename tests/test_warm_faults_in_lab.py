@@ -189,8 +189,8 @@ def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
 ) -> None:
     conf = PATIENT | {"mapreduce.map.speculative": "true"}
     slow = Point("slow", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
-    # A reduce reads: the job goes on.
-    reads = Point("reads", "VasChild", "open", f"m_000000_0.*{MANIFEST}")
+    # A reduce reads: the job goes on. Of any map, as others may be overtaken too.
+    reads = Point("reads", "VasChild", "open", MANIFEST)
     with faulty_job(lab, "warm-slow", slow, reads, conf=conf) as job:
         held = job.held("slow")
         job.held("reads")

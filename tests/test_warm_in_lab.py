@@ -23,10 +23,10 @@ from vas_tests.warm import (
     WARM,
     as_list,
     assert_counted_alike,
+    assert_cpu_is_each_task_s_own,
     attempts,
     command,
     counters,
-    cpu_milliseconds,
 )
 from vas_yarn.jobs.job import JobResult
 
@@ -71,7 +71,7 @@ def test_each_task_counts_what_it_counts_alone(lab: Lab, cold: JobResult, warm: 
     for task, expected in alone.items():
         # Each task writes its job.xml, in which `on` is a letter shorter than `off`.
         assert together[task][written] + 1 == expected[written]
-    assert cpu_milliseconds(together) <= 1.2 * cpu_milliseconds(alone)
+    assert_cpu_is_each_task_s_own(lab, warm)
 
 
 def test_each_attempt_has_logs_of_its_own(lab: Lab, warm: JobResult) -> None:

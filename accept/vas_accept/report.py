@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 from vas_accept.checks.locks import mounted
 from vas_accept.outcome import AcceptanceResult, AcceptanceStatus
 from vas_accept.place import AcceptancePlace
 from vas_core.checklist import ChecklistPage, ChecklistRow, Tone
+from vas_core.distribution import own_version
 
 _TONES: dict[AcceptanceStatus, Tone] = {
     AcceptanceStatus.PASSED: "good",
@@ -61,7 +61,7 @@ class AcceptanceFacts:
             lustre=place.root.read("sys/fs/lustre/version"),
             kernel=os.uname().release,
             mode=modes[0] if modes else None,
-            vas=version("vas"),
+            vas=own_version(),
         )
 
 

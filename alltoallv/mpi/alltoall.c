@@ -1,5 +1,6 @@
 /* Defines VAS_Alltoall, by the same core: its blocks are equal, so all ranks know their size
  * before. */
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "../include/vas_a2av.h"
@@ -28,20 +29,33 @@ static void free_side(struct vas_side *side)
     free((void *)(uintptr_t)side->displacements);
 }
 
-/* Tells whether the core does the call, and counts it if MPI's own function does. */
-static bool takes(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,
-                  MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
+/* Tells whether a side can be served, and sets the bytes of its blocks. */
+static bool is_valid(const void *base, MPI_Count count, MPI_Datatype type, MPI_Count *bytes)
 {
     struct vas_type facts;
-    bool sends = sendbuf == MPI_IN_PLACE || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL);
+    if (base == MPI_IN_PLACE || count < 0 || type == MPI_DATATYPE_NULL || vas_type_of(type, &facts))
+        return false;
+    *bytes = count * facts.size;
+    /* As a number: MPI_BOTTOM is NULL, and types have addresses then. */
+    return *bytes == 0 || !vas_is_no_address((void *)((uintptr_t)base + (uintptr_t)facts.first));
+}
+
+/* Tells whether the core does the call, and counts it if MPI's own function does. */
+static bool takes(struct vas_communicator *own, const void *sendbuf, MPI_Count sendcount,
+                  MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount,
+                  MPI_Datatype recvtype)
+{
+    MPI_Count sent = 0, received;
+    bool in_place = sendbuf == MPI_IN_PLACE;
     if (!own)
         return false;
     if (own->passes)
         own->totals.passed[VAS_PASSED_ALL]++;
-    else if (!sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL ||
-             vas_type_of(recvtype, &facts))
+    else if (!is_valid(recvbuf, recvcount, recvtype, &received) ||
+             (!in_place && !is_valid(sendbuf, sendcount, sendtype, &sent)) ||
+             (sendbuf == recvbuf && sendtype == recvtype && sendbuf && sent > 0 && received > 0))
         own->totals.passed[VAS_PASSED_ARGUMENTS]++;
-    else if (!vas_equal_call_serves(own, recvcount * facts.size))
+    else if (!vas_equal_call_serves(own, received))
         own->totals.passed[VAS_PASSED_EQUAL]++;
     else
         return true;
@@ -79,7 +93,7 @@ int VAS_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct vas_communicator *own = vas_registry_find(comm);
-    bool core = takes(own, sendbuf, sendcount, sendtype, recvcount, recvtype);
+    bool core = takes(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
     int error =
         core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
              : PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -91,7 +105,7 @@ int VAS_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct vas_communicator *own = vas_registry_find(comm);
-    bool core = takes(own, sendbuf, sendcount, sendtype, recvcount, recvtype);
+    bool core = takes(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
     int error =
         core ? exchange(own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
              : PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);

@@ -52,17 +52,57 @@ static size_t bytes_of(const struct part *part)
     return part->count == 0 ? 0 : (size_t)part->count * (size_t)part->facts.size;
 }
 
-bool vas_side_is_invalid(const struct vas_side *side, int ranks)
+bool vas_is_no_address(const void *at)
 {
-    if (!side->counts || !side->displacements || !side->types)
-        return true;
+    enum { FIRST_PAGE = 4096 };
+    return (uintptr_t)at < FIRST_PAGE;
+}
+
+/* Tells whether a block would be read or written at no address. MPI_BOTTOM is NULL: with it, types
+ * have the addresses. */
+static bool has_no_address(const struct vas_side *side, int ranks)
+{
+    struct part part = {0};
+    for (int rank = 0; rank < ranks; rank++)
+        if (read_part(side, rank, &part) ||
+            (bytes_of(&part) > 0 &&
+             vas_is_no_address((void *)((uintptr_t)part.at + (uintptr_t)part.facts.first))))
+            return true;
+    return false;
+}
+
+static bool side_is_valid(const struct vas_side *side, int ranks)
+{
+    if (!side->counts || !side->displacements || !side->types || side->base == MPI_IN_PLACE)
+        return false;
     for (int rank = 0; rank < ranks; rank++) {
         MPI_Count count = count_of(side, rank);
         bool typed = !side->by_rank || count != 0;
         if (count < 0 || (typed && side->types[side->by_rank ? rank : 0] == MPI_DATATYPE_NULL))
-            return true;
+            return false;
     }
-    return false;
+    return side->base || !has_no_address(side, ranks);
+}
+
+/* Tells whether this rank's block for itself would be copied to the place where it lies. Other
+ * blocks of the two sides may be parts of one buffer. */
+static bool copies_in_place(const struct vas_side *send, const struct vas_side *receive, int rank)
+{
+    MPI_Count size;
+    if (rank == VAS_NO_RANK || !send->base || send->base != receive->base)
+        return false;
+    MPI_Datatype type = receive->types[receive->by_rank ? rank : 0];
+    return count_of(send, rank) > 0 && count_of(receive, rank) > 0 &&
+           displacement_of(send, rank) == displacement_of(receive, rank) &&
+           send->types[send->by_rank ? rank : 0] == type &&
+           PMPI_Type_size_x(type, &size) == MPI_SUCCESS && size > 0;
+}
+
+bool vas_sides_are_valid(const struct vas_side *send, const struct vas_side *receive, int rank,
+                         int ranks)
+{
+    return side_is_valid(receive, ranks) &&
+           (!send || (side_is_valid(send, ranks) && !copies_in_place(send, receive, rank)));
 }
 
 /* Lets a part that begins at NULL, as those of MPI_BOTTOM may, begin behind it, by a type that goes

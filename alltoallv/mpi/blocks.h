@@ -31,8 +31,16 @@ struct vas_blocks {
 int vas_blocks_open(struct vas_blocks *, int ranks);
 void vas_blocks_close(struct vas_blocks *);
 
-/* Tells whether a side is invalid, which MPI's own function must report. */
-bool vas_side_is_invalid(const struct vas_side *, int ranks);
+enum { VAS_NO_RANK = -1 };
+
+/* Tells whether the core may do a call with these arguments of a rank; what is wrong with others
+ * is for MPI's own function to report. `send` is NULL for MPI_IN_PLACE, `rank` VAS_NO_RANK where
+ * it sends nothing to itself. A type that is not committed is not noticed: MPI does not tell. */
+bool vas_sides_are_valid(const struct vas_side *send, const struct vas_side *receive, int rank,
+                         int ranks);
+
+/* Tells whether nothing can lie at an address: NULL, or a small number. */
+bool vas_is_no_address(const void *at);
 
 /* Sets send_bytes alone, without a look at what the buffers contain; `send` is NULL for
  * MPI_IN_PLACE. Returns 0 or an error of MPI. */

@@ -5,8 +5,7 @@
 static bool is_valid(const struct vas_communicator *own, const struct vas_side *send,
                      const struct vas_side *receive)
 {
-    return !vas_side_is_invalid(receive, own->ranks) &&
-           (!send || !vas_side_is_invalid(send, own->ranks));
+    return vas_sides_are_valid(send, receive, own->rank, own->ranks);
 }
 
 int vas_look(struct vas_communicator *own, const struct vas_side *send,

@@ -3,6 +3,7 @@
 #include "network.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@
 #define MPI_NAME "mpich"
 #endif
 
-enum { PATH_BYTES = 4096, LINE_BYTES = 256, FIGURES = 5, MOST_BYTES = 64 << 10 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 32, FIGURES = 5, MOST_BYTES = 64 << 10 };
+
+static const char BLANKS[] = " \t\r\n";
 
 static const struct {
     const char *name;
@@ -53,14 +56,18 @@ static bool find_path(char path[PATH_BYTES], bool *asked)
 }
 
 /* Reads a line, and tells whether it is a comment or a figure; `found` gets a bit for the
- * figure. */
-static bool read_line(const char *line, struct a2av_network *network, unsigned *found)
+ * figure. Programs may have a locale in which a number has a comma: `plain` has none. */
+static bool read_line(const char *line, locale_t plain, struct a2av_network *network,
+                      unsigned *found)
 {
-    char name[LINE_BYTES], rest[LINE_BYTES];
-    double value;
-    if (line[0] == '#' || line[strspn(line, " \t\n")] == '\0')
+    char name[NAME_BYTES], *end;
+    int at = 0;
+    if (line[0] == '#' || line[strspn(line, BLANKS)] == '\0')
         return true;
-    if (sscanf(line, " %255[a-z_] = %lf %255s", name, &value, rest) != 2)
+    if (sscanf(line, " %31[a-z_] = %n", name, &at) != 1 || at == 0)
+        return false;
+    double value = strtod_l(line + at, &end, plain);
+    if (end == line + at || end[strspn(end, BLANKS)] != '\0')
         return false;
     for (int i = 0; i < FIGURES; i++)
         if (strcmp(name, FIGURE[i].name) == 0 && value >= 0 && value <= 1e12) {
@@ -71,23 +78,36 @@ static bool read_line(const char *line, struct a2av_network *network, unsigned *
     return false;
 }
 
+/* Reads all lines. Returns the number of the first that is neither a comment nor a figure, or 0. */
+static int read_lines(FILE *file, locale_t plain, struct a2av_network *network, unsigned *found)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int number = 0, wrong = 0;
+    while (!wrong && ++number && getline(&line, &room, file) >= 0)
+        wrong = read_line(line, plain, network, found) ? 0 : number;
+    free(line);
+    return wrong;
+}
+
 static bool read_file(FILE *file, const char *path, struct a2av_network *network)
 {
-    char line[LINE_BYTES];
     unsigned found = 0;
-    for (int number = 1; fgets(line, sizeof line, file); number++)
-        if (!read_line(line, network, &found)) {
-            fprintf(stderr, "vas-a2av: %s: line %d is not a figure: run vas a2av tune again\n",
-                    path, number);
-            return false;
-        }
-    for (int i = 0; i < FIGURES; i++)
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    int wrong = read_lines(file, plain, network, &found);
+    freelocale(plain);
+    if (wrong)
+        fprintf(stderr, "vas-a2av: %s: line %d is not a figure: run vas a2av tune again\n", path,
+                wrong);
+    for (int i = 0; i < FIGURES && !wrong; i++)
         if (!(found & 1U << i)) {
             fprintf(stderr, "vas-a2av: %s: %s is missing: run vas a2av tune again\n", path,
                     FIGURE[i].name);
             return false;
         }
-    return true;
+    return !wrong;
 }
 
 /* Opens a regular file of at most MOST_BYTES, and waits for no writer of a FIFO. Returns NULL

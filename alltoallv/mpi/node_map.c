@@ -156,6 +156,18 @@ static bool has_pages(unsigned char *part, size_t bytes)
     return madvise(part - into, bytes + into, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
+/* Tells whether this process may make a window now. Open MPI 5.0.11 spoils its memory where two
+ * threads make one each at the same time. */
+static bool may_make_windows(void)
+{
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+    int level = MPI_THREAD_SINGLE;
+    return PMPI_Query_thread(&level) == MPI_SUCCESS && level < MPI_THREAD_MULTIPLE;
+#else
+    return true;
+#endif
+}
+
 /* Makes the window, and clears this rank's part. Returns whether the rank can use it. */
 static bool make_window(struct vas_node_map *map, int members, int place)
 {
@@ -187,7 +199,7 @@ static int share_memory(struct vas_node_map *map)
         return error;
     PMPI_Comm_set_errhandler(map->node, MPI_ERRORS_RETURN);
     map->parts = calloc((size_t)members, sizeof *map->parts);
-    usable = map->parts && has_room(map, members);
+    usable = map->parts && may_make_windows() && has_room(map, members);
     error = PMPI_Allreduce(&usable, &all, 1, MPI_INT, MPI_MIN, map->node);
     if (!error && all) {
         usable = make_window(map, members, place);

@@ -25,7 +25,7 @@ struct persistent {
     struct persistent *next;
     MPI_Request request;
     struct vas_communicator *own;
-    struct vas_plan *plan;
+    struct vas_plan *plan; /* NULL: MPI's own request, whose starts the caller's `own` counts */
     MPI_Errhandler handler; /* of the caller's communicator, when the request was made */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -33,16 +33,17 @@ struct persistent {
     bool started, ends;
 };
 
-/* The requests that the library serves. */
+/* The requests that the library serves, and with a report those that are MPI's own. */
 static struct {
     pthread_mutex_t lock;
     struct persistent *first;
     atomic_int count; /* MPI_Start of programs without such requests takes no lock */
+    atomic_int served;
 } requests = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int vas_persistent_requests(void)
 {
-    return atomic_load(&requests.count);
+    return atomic_load(&requests.served);
 }
 
 /* Tells the caller, who waits for its receive, that the blocks are there, or of an error. */
@@ -150,6 +151,7 @@ static void add(struct persistent *one)
     one->next = requests.first;
     requests.first = one;
     atomic_fetch_add(&requests.count, 1);
+    atomic_fetch_add(&requests.served, one->plan != NULL);
     pthread_mutex_unlock(&requests.lock);
 }
 
@@ -158,7 +160,7 @@ static void add(struct persistent *one)
 static struct persistent *find(MPI_Request request, bool taken)
 {
     struct persistent **link, *found = NULL;
-    if (vas_persistent_requests() == 0 || request == MPI_REQUEST_NULL)
+    if (atomic_load(&requests.count) == 0 || request == MPI_REQUEST_NULL)
         return NULL;
     pthread_mutex_lock(&requests.lock);
     for (link = &requests.first; *link && !found; link = found ? link : &(*link)->next)
@@ -166,6 +168,7 @@ static struct persistent *find(MPI_Request request, bool taken)
     if (found && taken) {
         *link = found->next;
         atomic_fetch_sub(&requests.count, 1);
+        atomic_fetch_sub(&requests.served, found->plan != NULL);
     }
     pthread_mutex_unlock(&requests.lock);
     return found;
@@ -210,20 +213,47 @@ static int make(struct vas_communicator *callers, MPI_Comm comm, const struct va
     return error;
 }
 
-/* Makes a request that the library serves, and sets it; `made` tells whether there is one. Returns
- * 0 or an error, of which the communicator's error handler was told. */
+/* Makes a request that the library serves, and sets it; `made` tells whether there is one. `own` is
+ * set to the state of the communicator. Returns 0 or an error, of which the communicator's error
+ * handler was told. */
 static int serve(const struct vas_side *send, const struct vas_side *receive, MPI_Comm comm,
-                 MPI_Request *request, bool *made)
+                 MPI_Request *request, bool *made, struct vas_communicator **own)
 {
-    struct vas_communicator *own = vas_registry_find(comm);
     struct persistent *one = NULL;
-    int error = own && !own->passes ? make(own, comm, send, receive, &one) : 0;
+    *own = vas_registry_find(comm);
+    int error = *own && !(*own)->passes ? make(*own, comm, send, receive, &one) : 0;
     *made = one != NULL;
     if (one)
         *request = one->request;
     if (error)
         PMPI_Comm_call_errhandler(comm, error);
     return error;
+}
+
+/* Notes a request that MPI's own function made, for the report. Returns `error`. */
+static int note(struct vas_communicator *own, int error, const MPI_Request *request)
+{
+    struct persistent *one = NULL;
+    if (!error && own && own->settings.report)
+        one = calloc(1, sizeof *one);
+    if (!one)
+        return error;
+    vas_registry_hold(own);
+    one->own = own;
+    one->request = *request;
+    add(one);
+    return error;
+}
+
+static void started(struct persistent *one)
+{
+    if (one->plan) {
+        tell(one, &one->started);
+        return;
+    }
+    enum vas_passed why = one->own->passes ? VAS_PASSED_ALL : VAS_PASSED_REQUESTS;
+    /* Several threads may start requests. */
+    __atomic_fetch_add(&one->own->totals.passed[why], 1, __ATOMIC_RELAXED);
 }
 
 int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -233,11 +263,14 @@ int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, false, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, false, false};
+    struct vas_communicator *own;
     bool made;
-    int error = serve(&send, &receive, comm, request, &made);
-    return error || made ? error
-                         : PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                               recvcounts, rdispls, recvtype, comm, info, request);
+    int error = serve(&send, &receive, comm, request, &made, &own);
+    if (error || made)
+        return error;
+    error = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                recvtype, comm, info, request);
+    return note(own, error, request);
 }
 
 #if MPI_VERSION >= 4
@@ -249,21 +282,23 @@ int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     struct vas_side send = {sendbuf, sendcounts, sdispls, &sendtype, true, false};
     struct vas_side receive = {recvbuf, recvcounts, rdispls, &recvtype, true, false};
+    struct vas_communicator *own;
     bool made;
-    int error = serve(&send, &receive, comm, request, &made);
-    return error || made
-               ? error
-               : PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                       rdispls, recvtype, comm, info, request);
+    int error = serve(&send, &receive, comm, request, &made, &own);
+    if (error || made)
+        return error;
+    error = PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, comm, info, request);
+    return note(own, error, request);
 }
 #endif
 
 int MPI_Start(MPI_Request *request)
 {
-    struct persistent *one = find(*request, false);
+    struct persistent *one = request ? find(*request, false) : NULL;
     int error = PMPI_Start(request);
     if (!error && one)
-        tell(one, &one->started);
+        started(one);
     return error;
 }
 
@@ -273,23 +308,22 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     for (int i = 0; i < count && !error; i++) {
         struct persistent *one = find(array_of_requests[i], false);
         if (one)
-            tell(one, &one->started);
+            started(one);
     }
     return error;
 }
 
 int MPI_Request_free(MPI_Request *request)
 {
-    struct persistent *one = find(*request, true);
-    if (one)
+    struct persistent *one = request ? find(*request, true) : NULL;
+    if (one && one->plan)
         stop(one);
     int error = PMPI_Request_free(request);
-    if (one) {
-        if (one->own->settings.report && one->own->rank == 0)
-            vas_communicator_report(one->own);
+    if (one && one->plan)
         VAS_Alltoallv_free(&one->plan);
-        free(one);
-    }
+    else if (one)
+        vas_registry_release(one->own);
+    free(one);
     return error;
 }
 

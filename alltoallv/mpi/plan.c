@@ -12,12 +12,12 @@
 enum { ARRAYS = 4 };
 
 struct vas_plan {
-    struct vas_communicator *own; /* NULL where MPI's own function is called */
+    struct vas_communicator *own; /* of the caller's communicator; NULL where there is none */
     struct a2av_state *state;
     struct a2av_settings settings;
     bool native; /* MPI's own function is the better choice, predicted or measured */
     struct vas_turns turns; /* tries: it is not known yet who is faster */
-    MPI_Comm comm; /* a duplicate for MPI's own function; MPI_COMM_NULL with `own` */
+    MPI_Comm comm; /* for MPI's own function, where the core may do no start; or MPI_COMM_NULL */
     const void *from;
     void *to;
     unsigned char *arrays; /* counts and displacements of both sides */
@@ -172,32 +172,47 @@ static int choose(struct vas_plan *plan, const struct vas_side *send,
     return error;
 }
 
+static int begin(struct vas_plan *plan, struct vas_communicator *own, const struct vas_side *send,
+                 const struct vas_side *receive)
+{
+    use(plan, own);
+    return own->settings.chooses ? choose(plan, send, receive) : MPI_SUCCESS;
+}
+
+/* Leaves all starts of a plan to MPI's own function; `own`, which may be NULL, counts them. */
+static int pass(struct vas_plan *plan, struct vas_communicator *own, MPI_Comm comm)
+{
+    if (own)
+        vas_registry_hold(own);
+    plan->own = own;
+    /* A communicator that outlives the caller's. */
+    return PMPI_Comm_split(comm, 0, 0, &plan->comm);
+}
+
 /* Makes a plan for the explicit API; collective. Returns 0 or an error, of which the
  * communicator's error handler was told. */
 static int make(const struct vas_side *send, const struct vas_side *receive, MPI_Comm comm,
                 VAS_Plan *made)
 {
     struct vas_communicator *own = vas_registry_find(comm);
-    bool all, in_place = send->base == MPI_IN_PLACE;
+    bool all;
     int ranks;
     *made = NULL;
     int wrong = count_ranks(comm, &ranks);
-    if (!wrong && (vas_side_is_invalid(receive, ranks) ||
-                   (!in_place && vas_side_is_invalid(send, ranks))))
+    if (!wrong && !vas_sides_are_valid(send->base == MPI_IN_PLACE ? NULL : send, receive,
+                                       own ? own->rank : VAS_NO_RANK, ranks))
         wrong = MPI_ERR_ARG;
     if (!wrong)
         wrong = describe(send, receive, ranks, made);
     int error = agree(comm, !wrong, &all);
     if (!error && !all)
         error = wrong ? wrong : MPI_ERR_OTHER;
-    if (!error && own && !own->passes)
-        use(*made, own);
-    else if (!error) /* for MPI's own function: a communicator that outlives the caller's */
-        error = PMPI_Comm_split(comm, 0, 0, &(*made)->comm);
-    if (!error && (*made)->own && own->settings.chooses)
-        error = choose(*made, send, receive);
+    if (!error)
+        error = own && !own->passes ? begin(*made, own, send, receive) : pass(*made, own, comm);
     if (!error)
         return MPI_SUCCESS;
+    if (*made && (*made)->own)
+        vas_registry_release(own);
     if (*made)
         drop(*made);
     *made = NULL;
@@ -233,9 +248,13 @@ int VAS_Alltoallv_start(VAS_Plan plan)
 {
     struct vas_side send = side_of(plan, true), receive = side_of(plan, false);
     struct vas_communicator *own = plan->own;
-    if (!own)
+    if (plan->comm != MPI_COMM_NULL) {
+        if (own)
+            own->totals.passed[VAS_PASSED_ALL]++;
         return vas_native(&send, &receive, plan->comm);
+    }
     bool tries = plan->turns.tries, core = tries ? vas_turns_take(&plan->turns) : !plan->native;
+    own->totals.passed[VAS_PASSED_CHOICE] += !core;
     int error = core ? vas_communicator_run(own, plan->state, &plan->settings,
                                             plan->from == MPI_IN_PLACE ? NULL : &send, &receive,
                                             MPI_COMM_NULL)

@@ -63,8 +63,10 @@ void vas_registry_release(struct vas_communicator *own)
     bool last = --own->plans == 0 && own->gone;
     own->ended = own->ended || registry.ended;
     pthread_mutex_unlock(&registry.lock);
-    if (last)
-        vas_communicator_free(own);
+    if (!last)
+        return;
+    report(own);
+    vas_communicator_free(own);
 }
 
 /* MPI_Finalize calls this before it does anything else. */

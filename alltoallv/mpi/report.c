@@ -32,6 +32,8 @@ static const char *reason(const struct vas_communicator *own, enum vas_passed pa
         return "it was predicted or measured to be faster, or timed for comparison";
     case VAS_PASSED_EQUAL:
         return "equal blocks, which it was predicted or measured to exchange well";
+    case VAS_PASSED_REQUESTS:
+        return "persistent requests, predicted to be faster so, or without MPI_THREAD_MULTIPLE";
     default:
         return "wrong arguments";
     }

@@ -14,6 +14,7 @@ enum vas_passed {
     VAS_PASSED_CHOICE,    /* predicted or measured to be better so, or timed in a trial */
     VAS_PASSED_EQUAL,     /* an MPI_Alltoall whose blocks MPI exchanges better */
     VAS_PASSED_ARGUMENTS, /* they are wrong, which is MPI's to report */
+    VAS_PASSED_REQUESTS,  /* starts of MPI_Alltoallv_init's requests that are MPI's own */
     VAS_PASSED_REASONS
 };
 

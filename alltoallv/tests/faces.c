@@ -145,7 +145,8 @@ static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
         at[i] = i;
     }
     VAS_Plan plan = plan_of(comm, ranks, wide, pair, counts, at, out, in);
-    CHECK(vas_registry_find(comm)->plans == served);
+    struct vas_communicator *own = vas_registry_find(comm);
+    CHECK(own->plans == 1 && (own->passes == NULL) == served);
     memset(memory, 0xFF, 2 * (size_t)ranks * sizeof *memory);
     MPI_Type_free(&pair);
     CHECK(exchange(comm, ranks) == 0); /* between its starts, with a state of its own */
@@ -158,6 +159,8 @@ static void check_plans(MPI_Comm of, int ranks, bool served, bool wide)
         if (start == 1)
             MPI_Comm_free(&comm);
     }
+    /* The plan keeps the state, which counts its starts and the call between. */
+    CHECK(vas_totals_calls(&own->totals) == 11);
     CHECK(VAS_Alltoallv_free(&plan) == 0 && plan == NULL);
     free(memory);
 }
@@ -204,8 +207,9 @@ static void check_error_handler(int ranks)
 {
     MPI_Comm comm;
     MPI_Errhandler handler;
-    int *memory = calloc(5 * (size_t)ranks, sizeof *memory);
+    int *memory = calloc(7 * (size_t)ranks, sizeof *memory);
     int *twos = memory + ranks, *at = memory + 2 * ranks, *in = memory + 3 * ranks;
+    int *out = in + 2 * ranks;
     for (int i = 0; i < ranks; i++) {
         memory[i] = 1;
         twos[i] = 2;
@@ -214,11 +218,11 @@ static void check_error_handler(int ranks)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(comm, handler);
-    int error = MPI_Alltoallv(in, twos, at, MPI_INT, in, memory, at, MPI_INT, comm), class;
+    int error = MPI_Alltoallv(out, twos, at, MPI_INT, in, memory, at, MPI_INT, comm), class;
     MPI_Error_class(error, &class);
     CHECK(class == MPI_ERR_TRUNCATE && handled == 1);
     /* Later calls fail at once, and touch nothing that is under way. */
-    CHECK(MPI_Alltoallv(in, twos, at, MPI_INT, in, twos, at, MPI_INT, comm) != 0 && handled == 2);
+    CHECK(MPI_Alltoallv(out, twos, at, MPI_INT, in, twos, at, MPI_INT, comm) != 0 && handled == 2);
     MPI_Errhandler_free(&handler);
     /* What is under way stays, and so do its buffers; the communicator can be freed. */
     MPI_Comm_free(&comm);
@@ -265,6 +269,64 @@ static void check_refused(int ranks)
     MPI_Comm_free(&comm);
 }
 
+static unsigned long long by_core(MPI_Comm comm)
+{
+    const struct vas_totals *totals = &vas_registry_find(comm)->totals;
+    unsigned long long calls = 0;
+    for (int i = 0; i < totals->used; i++)
+        calls += totals->tallies[i].calls;
+    return calls;
+}
+
+/* Buffers that the core cannot serve are for MPI's own function to refuse, or to take. */
+static void check_wrong_buffers(int ranks)
+{
+    MPI_Comm comm;
+    int *ones = calloc(3 * (size_t)ranks, sizeof *ones), *at = ones + ranks, *out = at + ranks;
+    for (int i = 0; i < ranks; i++) {
+        ones[i] = 1;
+        at[i] = i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK(exchange(comm, ranks) == 0 && by_core(comm) == 1);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK(MPI_Alltoallv(out, ones, at, MPI_INT, MPI_IN_PLACE, ones, at, MPI_INT, comm) != 0);
+    /* MPICH refuses these, Open MPI does not. */
+    MPI_Alltoallv(out, ones, at, MPI_INT, out, ones, at, MPI_INT, comm);
+    MPI_Alltoall(out, 1, MPI_INT, out, 1, MPI_INT, comm);
+#ifndef OPEN_MPI /* which reads and writes at NULL, and calls the handler of MPI_COMM_WORLD */
+    CHECK(MPI_Alltoall(out, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != 0);
+    CHECK(MPI_Alltoallv(NULL, ones, at, MPI_INT, out, ones, at, MPI_INT, comm) != 0);
+    CHECK(MPI_Alltoallv(out, ones, at, MPI_INT, NULL, ones, at, MPI_INT, comm) != 0);
+    CHECK(MPI_Alltoall(NULL, 1, MPI_INT, out, 1, MPI_INT, comm) != 0);
+    CHECK(MPI_Alltoall(out, 1, MPI_INT, NULL, 1, MPI_INT, comm) != 0);
+#endif
+    CHECK(by_core(comm) == 1 && vas_registry_find(comm)->broken == false);
+    free(ones);
+    MPI_Comm_free(&comm);
+}
+
+/* Both sides may lie in one buffer, the blocks of one behind those of the other. */
+static void check_halves_of_a_buffer(int rank, int ranks)
+{
+    MPI_Comm comm;
+    int *ones = calloc(5 * (size_t)ranks, sizeof *ones), *first = ones + ranks;
+    int *second = first + ranks, *both = second + ranks;
+    for (int i = 0; i < ranks; i++) {
+        ones[i] = 1;
+        first[i] = i;
+        second[i] = ranks + i;
+        both[i] = 100 * rank + i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK(MPI_Alltoallv(both, ones, first, MPI_INT, both, ones, second, MPI_INT, comm) == 0);
+    CHECK(by_core(comm) == 1);
+    for (int i = 0; i < ranks; i++)
+        CHECK(both[i] == 100 * rank + i && both[ranks + i] == 100 * i + rank);
+    free(ones);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks, provided;
@@ -275,6 +337,8 @@ int main(int argc, char **argv)
     check_attributes(ranks);
     check_many_communicators(ranks);
     check_refused(ranks);
+    check_wrong_buffers(ranks);
+    check_halves_of_a_buffer(rank, ranks);
     check_equal_blocks(ranks);
     check_plans(MPI_COMM_WORLD, ranks, true, false);
     check_plans(MPI_COMM_WORLD, ranks, true, true);

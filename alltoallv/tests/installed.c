@@ -1,5 +1,6 @@
 /* Exchanges a number between all ranks by the installed library, once or as often as the argument
  * says, and ends with the number of those that are wrong. */
+#include <locale.h>
 #include <stdlib.h>
 #include <vas_a2av.h>
 
@@ -9,6 +10,7 @@ int main(int argc, char **argv)
 {
     int ranks, rank, wrong = 0, ones[RANKS], at[RANKS], out[RANKS], in[RANKS];
     int calls = argc > 1 ? atoi(argv[1]) : 1;
+    setlocale(LC_ALL, "");
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

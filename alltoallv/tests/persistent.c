@@ -288,6 +288,20 @@ static void check_errors(void)
     MPI_Errhandler_free(&handler);
 }
 
+/* What is wrong with no request at all is MPI's to report, here while requests are served. */
+static void check_no_request(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK(vas_persistent_requests() > 0);
+    CHECK(MPI_Start(NULL) != 0 && MPI_Request_free(NULL) != 0);
+#ifndef MPI_ABI_VERSION /* MPICH 5.0.2's library of the standard ABI crashes by itself there. */
+    CHECK(MPI_Startall(1, NULL) != 0);
+#endif
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     int rank, provided = MPI_THREAD_SINGLE;
@@ -304,8 +318,10 @@ int main(int argc, char **argv)
     check_other_requests();
     check_intercommunicator();
     CHECK(vas_persistent_requests() == 0);
-    if (served)
+    if (served) {
         check_errors();
+        check_no_request();
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         puts("persistent: every check holds");

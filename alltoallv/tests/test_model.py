@@ -81,6 +81,7 @@ def test_explain_uses_the_figures_that_were_measured(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path = network_path("mpich")
+    path.parent.mkdir()
     write_network(path, _FIGURES, "by hand")
     assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -109,6 +110,10 @@ def test_figures_are_read_with_their_units() -> None:
     assert network.bytes_per_second == pytest.approx(125e6)
     with pytest.raises(VasError, match="local_ns is missing"):
         parse_network(_FIGURES.replace("local_ns = 400\n", ""), where="here")
+    # The C library refuses as large ones too.
+    for wrong in ("1000000000001", "9" * 400):
+        with pytest.raises(VasError, match="line 2 is not a figure"):
+            parse_network(_FIGURES.replace("60000", wrong), where="here")
 
 
 _SHAPES = [(8, 1, 8), (64, 1, 8), (1024, 16, 8), (1000, 24, 100), (4096, 64, 700), (33, 8, 1)]

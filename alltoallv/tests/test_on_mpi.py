@@ -14,15 +14,17 @@ import pytest
 from vas_a2av.building import MPICH, OPEN_MPI, SOURCES, MpiKind, build_for, is_installed
 from vas_a2av.launching import launch
 from vas_a2av.model import Network
-from vas_a2av.network_file import figures_of, parse_network
+from vas_a2av.network_file import figures_of, parse_network, write_network
 from vas_a2av.tune_command import measure
 from vas_a2av.verify_command import verify_on
 from vas_a2av.wheels import NAMES, mpi_of_wheel
+from vas_core.cli import run_command
 from vas_core.process import Completed, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 _SMALL = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV": "sloav2"}
+_REPORT = {"VAS_A2AV_REPORT": "1"}
 _PROGRAMS = ("faces", "uses", "passed")
 
 
@@ -51,6 +53,40 @@ def test_mpis_of_pypi_pass_the_checks_of_programs(name: str) -> None:
     for program in (*_PROGRAMS, "persistent"):
         done = launch(kind, 4, [directory / program, "1"], environment=_SMALL)
         assert f"{program}: every check holds" in done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_of_mpis_of_pypi_share_memory_where_these_can(name: str) -> None:
+    """Open MPI 5.0.11 spoils its memory when two threads make windows at the same time."""
+    if platform.machine() != "x86_64":
+        pytest.skip("PyPI's MPIs are recorded for x86-64 alone")
+    kind = mpi_of_wheel(name)
+    words = {"VAS_A2AV": "sloav2x", "VAS_A2AV_NODE_RANKS": "2", "VAS_A2AV_REPORT": "1"}
+    done = launch(kind, 5, [build_for(kind, "faces") / "faces"], environment=_SMALL | words)
+    assert "faces: every check holds, with threads" in done.stdout
+    assert ("3 nodes, with shared memory" in done.stderr) == (not kind.is_open_mpi)
+
+
+def test_where_tune_cannot_write_is_told_before_it_measures(
+    mpi: MpiKind,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tune, file = ["a2av", "tune", "--mpi", mpi.name], tmp_path / "file"
+    file.touch()
+    for path in (tmp_path / "none" / "figures", file / "figures"):
+        assert run_command([*tune, "--output", str(path)]) == 2
+        fix = "name a file in a directory that exists and that you may write to"
+        said = capsys.readouterr().err
+        assert said.startswith(f"vas: {path}: cannot be written: ")
+        assert said.strip().endswith(fix)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(file))
+    assert run_command(tune) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"vas: {file}/vas: cannot be made: Not a directory; set XDG_CACHE_HOME")
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_what_a_call_costs_that_is_passed_on_is_told(mpi: MpiKind) -> None:
@@ -113,7 +149,7 @@ def test_persistent_requests_of_two_libraries_are_plans(algorithm: str, mpi: Mpi
 
 def test_persistent_requests_without_threads_are_mpis_own(mpi: MpiKind) -> None:
     program = build_for(mpi, "persistent") / "persistent"
-    _assert_checked(mpi, launch(mpi, 4, [program, "0", "0"], environment=_SMALL).stdout)
+    _assert_checked(mpi, launch(mpi, 4, [program, "0", "0"], environment=_SMALL | _REPORT))
 
 
 def test_persistent_requests_that_mpi_serves_better_are_its_own(
@@ -123,15 +159,17 @@ def test_persistent_requests_that_mpi_serves_better_are_its_own(
     figures = tmp_path / "figures"
     free_messages = Network(overhead_seconds=0, latency_seconds=1e-6, bytes_per_second=1e12)
     figures.write_text(figures_of(free_messages))
-    environment = _SMALL | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
+    environment = _SMALL | _REPORT | {"VAS_A2AV": "auto", "VAS_A2AV_NETWORK": str(figures)}
     program = build_for(mpi, "persistent") / "persistent"
-    _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment).stdout)
+    _assert_checked(mpi, launch(mpi, 4, [program, "0"], environment=environment))
 
 
-def _assert_checked(mpi: MpiKind, said: str) -> None:
-    if "has no MPI_Alltoallv_init" in said:
+def _assert_checked(mpi: MpiKind, done: Completed) -> None:
+    if "has no MPI_Alltoallv_init" in done.stdout:
         pytest.skip(f"{mpi.name} has no MPI_Alltoallv_init")
-    assert "persistent: every check holds" in said
+    assert "persistent: every check holds" in done.stdout
+    # Three requests of each of two libraries, started 25 times.
+    assert done.stderr.count("75 calls passed to MPI: persistent requests, predicted") == 2
 
 
 def _preloaded_fortran(form: str, mpi: MpiKind) -> Completed:
@@ -204,6 +242,21 @@ def test_figures_that_are_no_file_end_nothing(mpi: MpiKind, tmp_path: Path) -> N
         done = launch(mpi, 2, [oracle, "20", "1"], environment=environment)
         assert f"VAS_A2AV_NETWORK={figures} cannot be read: run vas a2av tune" in done.stderr
         assert done.stdout.strip().endswith(" 0 different")
+
+
+def test_figures_have_points_in_every_locale(mpi: MpiKind, tmp_path: Path) -> None:
+    """A program that prints numbers as Germans do reads 9000.5 as 9000, and a rest."""
+    words = ["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"]
+    if not shutil.which("localedef") or run(words, check=False).status:
+        pytest.skip("no German locale can be made: apt-get install locales")
+    built, program, figures = build_for(mpi), tmp_path / "program", tmp_path / "figures"
+    words = [f"-I{SOURCES / 'include'}", f"-L{built}", "-lvas-a2av", f"-Wl,-rpath,{built}"]
+    run([mpi.compiler, SOURCES / "tests" / "installed.c", *words, "-o", program])
+    launcher = "srun -N 2 " * 100
+    write_network(figures, figures_of(Network(overhead_seconds=9.0005e-6)), launcher)
+    german = {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
+    environment = {"VAS_A2AV_MIN_RANKS": "2", "VAS_A2AV_NETWORK": str(figures)} | german
+    assert "figure" not in launch(mpi, 2, [program], environment=environment).stderr
 
 
 def test_tune_measures_what_the_library_reads(mpi: MpiKind) -> None:

@@ -21,7 +21,7 @@ def test_the_page_has_the_tables_of_the_results() -> None:
     text = PAGE.read_text()
     hint = "run python -m vas_a2av.tables"
     assert page_with_tables(text) == text, hint
-    assert text.count("<!-- table ") == text.count("<!-- end -->") == 4
+    assert text.count("<!-- table ") == text.count("<!-- end -->") == 5
 
 
 def test_each_result_is_of_a_command_that_is_run_again() -> None:
@@ -32,8 +32,9 @@ def test_each_result_is_of_a_command_that_is_run_again() -> None:
     assert all(each.seconds > 0 for each in found)
 
 
-def test_no_point_of_the_grid_stands_twice() -> None:
-    points = results.grid_points()
+@pytest.mark.parametrize("path", [results.GRID, results.GRID_OF_NODES])
+def test_no_point_of_the_grid_stands_twice(path: Path) -> None:
+    points = results.grid_points(path)
     assert len({point.place for point in points}) == len(points)
 
 
@@ -46,11 +47,26 @@ def test_a_damaged_result_is_named(tmp_path: Path) -> None:
     assert f"line {number}: is not a result" in str(caught.value)
 
 
+_POINT = {"platform": "torus", "node_ranks": 1, "ranks": 8, "size": 8, "distribution": "uniform"}
+_COST = {"used": "sloav2", "radix": 2, "own_seconds": 1e-5, "ratio": 0.125}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"ranks": 8}',
+        "[" * 100_000,
+        json.dumps(_POINT | _COST | {"ranks": [8]}),
+        json.dumps(_POINT | _COST | {"own_seconds": "fast"}),
+        json.dumps(_POINT | _COST | {"ratio": float("nan")}),
+        json.dumps(_POINT | _COST | {"colour": "red"}),
+    ],
+)
 def test_a_damaged_file_of_points_is_refused_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "points.jsonl"
-    path.write_text('{"ranks": 8}\n')
+    path.write_text(f"{line}\n")
     assert run_command(["a2av", "grid", "--resume", str(path)]) == 2
     assert "line 1: is not a point of `vas a2av grid`; remove the line" in capsys.readouterr().err
 

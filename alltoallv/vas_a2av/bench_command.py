@@ -16,10 +16,10 @@ from vas_a2av.bench_real import RealCase
 from vas_a2av.building import SIMULATED, require
 from vas_a2av.plot import TimeCurve, check_plot, draw_times
 from vas_a2av.real_cost import check_sizes
-from vas_a2av.showing import each_shown
 from vas_a2av.simulation import SimulatedCase, SimulatedCost, simulate
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.files import write_atomically
+from vas_core.showing import each_shown
 from vas_core.table import print_table
 
 _SIZES_OF_A_PLOT = tuple(4**power for power in range(11))  # 1 B to 1 MiB

@@ -12,8 +12,8 @@ from vas_a2av.building import MpiKind, build_for
 from vas_a2av.launching import launch, launch_by
 from vas_a2av.plot import TimeCurve, draw_times
 from vas_a2av.real_cost import RealCost, costs_of
-from vas_a2av.showing import each_shown
 from vas_core.errors import BadInput
+from vas_core.showing import each_shown
 from vas_core.sizes import format_size
 
 _TIMEOUT_SECONDS = 3600.0

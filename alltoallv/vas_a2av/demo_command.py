@@ -16,9 +16,9 @@ from vas_a2av.building import OPEN_MPI, build_for, require
 from vas_a2av.demo_network import four_nodes
 from vas_a2av.demo_runs import DemoCase, run_demo
 from vas_a2av.real_cost import RealCost, check_sizes
-from vas_a2av.showing import one_shown
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import NotHere
+from vas_core.showing import one_shown
 from vas_core.table import print_table
 
 _ALGORITHMS = ("linear", "mpi", "sloav", "sloav2", "sloavx", "sloav2x")

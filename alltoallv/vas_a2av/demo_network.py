@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from vas_a2av.ending import interrupted_by_signals
 from vas_core.process import run
 
 NODES = 4
+_MOST_LOOKS = 100
 _PREFIX = "vas-a2av"
 _HUB = f"{_PREFIX}-hub"
 # Two demos at once would remove each other's nodes.
@@ -39,14 +43,16 @@ def inside(node: int) -> list[str]:
 
 @contextmanager
 def four_nodes(directory: Path) -> Iterator[Path]:
-    """Makes four nodes, and removes them at the end. Waits for another demo to end.
+    """Makes four nodes, and removes them at the end, also at SIGTERM.
+
+    Waits for another demo to end.
 
     Yields the path of a program that mpiexec calls in place of ssh, written to `directory`.
 
     Everything is in namespaces of its own: the host's interfaces, routes and firewall stay as they
     are. Raises CommandFailed.
     """
-    with LOCK.open("w") as lock:
+    with interrupted_by_signals(), LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield from _nodes(directory)
 
@@ -78,8 +84,23 @@ def _add_node(node: int) -> None:
 
 
 def remove_nodes() -> None:
-    """Removes the namespaces of the nodes, also those that a killed demo has left."""
+    """Removes the namespaces of the nodes, also those that a killed demo has left.
+
+    Processes in them are killed: ranks go on where mpiexec is gone.
+    """
     names = [entry["name"] for entry in json.loads(run(["ip", "-j", "netns"]).stdout or "[]")]
     for name in names:
         if name == _HUB or name in {f"{_PREFIX}-{node}" for node in range(1, NODES + 1)}:
+            _kill_all_in(name)
             run(["ip", "netns", "delete", name])
+
+
+def _kill_all_in(name: str) -> None:
+    # What is killed may just have started others.
+    for _ in range(_MOST_LOOKS):
+        words = run(["ip", "netns", "pids", name], check=False).stdout.split()
+        if not words:
+            return
+        for word in words:
+            with suppress(ProcessLookupError):
+                os.kill(int(word), signal.SIGKILL)

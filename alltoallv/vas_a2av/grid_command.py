@@ -10,10 +10,10 @@ import click
 from vas_a2av.bench_options import DISTRIBUTIONS
 from vas_a2av.building import SIMULATED, require
 from vas_a2av.grid_points import PointFile, point_of
-from vas_a2av.showing import each_shown
 from vas_a2av.simulation import PLATFORMS, SimulatedCase
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.files import check_writable
+from vas_core.showing import each_shown
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 

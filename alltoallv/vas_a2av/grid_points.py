@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from vas_a2av.simulation import SimulatedCase, simulate
 from vas_core.errors import BadInput
 from vas_core.reading import read_limited
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _MOST_BYTES = 64 << 20
 
@@ -88,10 +92,18 @@ def point_of(case: SimulatedCase) -> GridPoint:
     return GridPoint(*where, chosen.used, chosen.used_radix, own, round(seconds / own, 6))
 
 
+@cache
+def _adapter() -> TypeAdapter[GridPoint]:
+    # Only here: it is slow to import.
+    from pydantic import ConfigDict, TypeAdapter, with_config
+
+    strict = with_config(ConfigDict(extra="forbid", allow_inf_nan=False, strict=True))
+    return TypeAdapter(strict(GridPoint))
+
+
 def _parsed(line: str, where: str) -> GridPoint:
     try:
-        values: dict[str, Any] = json.loads(line)
-        return GridPoint(**values)
-    except (ValueError, TypeError):
+        return _adapter().validate_json(line)
+    except ValueError:
         hint = "remove the line, and the point is simulated again"
         raise BadInput("is not a point of `vas a2av grid`", where=where, hint=hint) from None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_a2av.building import MpiKind
+from vas_a2av.ending import interrupted_by_signals
 from vas_core.errors import BadInput
 from vas_core.process import Completed, run
 
@@ -57,7 +58,8 @@ def launch(
         words = [kind.launcher]
         words += [word for name, value in variables.items() for word in ("-env", name, value)]
     command = [*words, "-n", str(ranks), *argv]
-    return run(command, check=check, timeout_seconds=timeout_seconds)
+    with interrupted_by_signals():
+        return run(command, check=check, timeout_seconds=timeout_seconds)
 
 
 def launch_by(
@@ -68,7 +70,8 @@ def launch_by(
     Raises CommandFailed when it fails or takes too long, BadInput when `prints`, a word that the
     program always prints, is missing.
     """
-    done = run([*launcher, *argv], timeout_seconds=timeout_seconds)
+    with interrupted_by_signals():
+        done = run([*launcher, *argv], timeout_seconds=timeout_seconds)
     if prints not in done.stdout:
         what = f"{' '.join(launcher)!r} did not start the program that follows it"
         raise BadInput(what, where="--launcher", hint="such as 'srun -N 2 -n 2'")

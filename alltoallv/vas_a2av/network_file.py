@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from math import inf
 from pathlib import Path
 
 from vas_a2av.model import Network
@@ -14,6 +15,7 @@ from vas_core.reading import read_limited
 _FIGURES = ("overhead_ns", "latency_ns", "byte_ps", "copy_byte_ps", "local_ns")
 _LINE = re.compile(r"([a-z_]+) = ([0-9]+(?:\.[0-9]*)?)")
 _MOST_BYTES = 64 << 10
+_MOST = 1e12  # of any figure, as in mpi/network.c
 
 
 def network_path(mpi: str) -> Path:
@@ -46,9 +48,10 @@ def parse_network(text: str, where: str) -> Network:
     for number, line in enumerate(text.splitlines(), 1):
         matched = _LINE.fullmatch(line.strip())
         if line.strip() and not line.startswith("#"):
-            if not matched or matched[1] not in _FIGURES:
+            value = float(matched[2]) if matched and matched[1] in _FIGURES else inf
+            if not matched or value > _MOST:
                 raise VasError(f"line {number} is not a figure: {line!r}", where=where, hint=_HINT)
-            found[matched[1]] = float(matched[2])
+            found[matched[1]] = value
     missing = [name for name in _FIGURES if name not in found]
     if missing:
         raise VasError(f"{missing[0]} is missing", where=where, hint=_HINT)
@@ -82,6 +85,5 @@ def figures_of(network: Network) -> str:
 
 
 def write_network(path: Path, text: str, comment: str) -> None:
-    """Writes a file of figures below a comment, whole or not at all. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"# {comment}\n{text}")
+    """Writes a file of figures below a comment in one line. Raises OSError."""
+    write_atomically(path, f"# {' '.join(comment.split())}\n{text}")

@@ -23,6 +23,7 @@ from vas_core.reading import read_limited
 
 RESULTS = SOURCES / "results" / "bench-torus.jsonl"
 GRID = SOURCES / "results" / "grid-torus.jsonl"
+GRID_OF_NODES = SOURCES / "results" / "grid-nodes.jsonl"
 SIZES = (8, 64, 256, 1024)
 LARGE_SIZES = (2048, 4096, 16384, 65536)
 RADICES = (2, 4, 8, 16, 32, 64, 128)
@@ -85,9 +86,9 @@ def load(path: Path = RESULTS) -> list[BenchResult]:
     return [_parsed(line, f"{path}: line {number}") for number, line in enumerate(lines, 1)]
 
 
-def grid_points() -> list[GridPoint]:
-    """Returns the points of the grid that were simulated. Raises BadInput for a damaged line."""
-    return read_points(GRID)
+def grid_points(path: Path = GRID) -> list[GridPoint]:
+    """Returns the points of a grid that were simulated. Raises BadInput for a damaged line."""
+    return read_points(path)
 
 
 def measure(path: Path = RESULTS) -> None:

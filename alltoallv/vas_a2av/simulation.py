@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vas_a2av.building import SIMULATED, SOURCES, build_for
+from vas_a2av.ending import interrupted_by_signals
 from vas_a2av.model import Network
 from vas_a2av.network_file import figures_of
 from vas_core.errors import VasError
@@ -167,12 +168,15 @@ def run_simulated(
         hint = "put more ranks on a node (--node-ranks)"
         raise VasError(what, where="a2av bench", hint=hint)
     program = build_for(SIMULATED, name) / name
-    with tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
+    with interrupted_by_signals(), tempfile.TemporaryDirectory(prefix="vas-a2av-") as directory:
         hosts, figures = Path(directory) / "hosts", Path(directory) / "network.conf"
         hosts.write_text("".join(f"node-{rank // node_ranks}\n" for rank in range(ranks)))
         figures.write_text(figures_of(believed or platform.network))
         launcher: list[str | Path] = [
             SIMULATED.launcher,
+            # smpirun is a script: without this the program outlives it where it is killed.
+            "-wrapper",
+            "setpriv --pdeathsig KILL",
             "-np",
             str(ranks),
             "-platform",

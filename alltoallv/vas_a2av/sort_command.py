@@ -9,10 +9,10 @@ import click
 
 from vas_a2av.bench_options import ALGORITHMS
 from vas_a2av.building import SIMULATED, require
-from vas_a2av.showing import each_shown
 from vas_a2av.simulation import PLATFORMS, run_simulated
 from vas_core.cli import json_option, print_json
 from vas_core.errors import FoundDifferent
+from vas_core.showing import each_shown
 from vas_core.table import print_table
 
 _USUAL = ("mpi", "linear", "sloav", "sloav2", "auto")

@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 import click
 
 from vas_a2av.grid_points import GridPoint
-from vas_a2av.results import LARGE_SIZES, MANY, SIZES, BenchResult, grid_points, load, measure
+from vas_a2av.results import (
+    GRID_OF_NODES,
+    LARGE_SIZES,
+    MANY,
+    SIZES,
+    BenchResult,
+    grid_points,
+    load,
+    measure,
+)
 from vas_core.files import write_atomically
 from vas_core.repository import REPOSITORY
 from vas_core.sizes import format_size
@@ -122,25 +131,35 @@ def many_table() -> str:
 
 
 def grid_table() -> str:
-    """Returns the table of the largest ratio of each number of ranks and size."""
-    points = grid_points()
-    by_place: dict[tuple[int, int], list[GridPoint]] = {}
+    """Returns the table of the largest ratio of each number of ranks and size, on the torus."""
+    return _grid_table(grid_points(), lambda point: f"{point.ranks} ranks")
+
+
+def nodes_table() -> str:
+    """Returns the table of the largest ratio of each machine, number of ranks and size."""
+
+    def machine(point: GridPoint) -> str:
+        return f"{point.platform}, {point.ranks} ranks, {point.node_ranks} a node"
+
+    return _grid_table(grid_points(GRID_OF_NODES), machine)
+
+
+def _grid_table(points: Sequence[GridPoint], column: Callable[[GridPoint], str]) -> str:
+    by_place: dict[tuple[int, str], list[GridPoint]] = {}
     for point in points:
-        by_place.setdefault((point.size, point.ranks), []).append(point)
-    columns = sorted({point.ranks for point in points})
+        by_place.setdefault((point.size, column(point)), []).append(point)
+    ordered = sorted(points, key=lambda p: (p.platform, p.node_ranks, p.ranks))
+    columns = list(dict.fromkeys(column(point) for point in ordered))
     rows = [
-        (
-            format_size(size),
-            *(_worst(by_place.get((size, ranks), [])) for ranks in columns),
-        )
+        (format_size(size), *(_worst(by_place.get((size, name), [])) for name in columns))
         for size in sorted({point.size for point in points})
     ]
     slower = [point for point in points if point.ratio > _WORST]
     worst = max(points, key=lambda point: point.ratio)
-    place = f"{worst.ranks} ranks, {format_size(worst.size)}, {worst.distribution}"
+    place = f"{column(worst)}, {format_size(worst.size)}, {worst.distribution}"
     said = f"{len(points)} points; {len(slower)} are more than 5 % slower. "
     said = f"\n{said}The slowest has {worst.ratio:.3f}: {place}.\n"
-    return _table(("block", *(f"{ranks} ranks" for ranks in columns)), rows) + said
+    return _table(("block", *columns), rows) + said
 
 
 def _worst(points: Sequence[GridPoint]) -> str:
@@ -157,6 +176,7 @@ _TABLES: dict[str, Callable[[], str]] = {
     "tuna": tuna_table,
     "many-ranks": many_table,
     "grid": grid_table,
+    "grid-nodes": nodes_table,
 }
 
 

@@ -14,9 +14,10 @@ from vas_a2av.building import MpiKind, build_for, installed_mpis
 from vas_a2av.launching import launch, launch_by
 from vas_a2av.mpi_option import launcher_option, mpi_option
 from vas_a2av.network_file import network_path, parse_network, write_network
-from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
+from vas_core.errors import BadInput
 from vas_core.files import check_writable
+from vas_core.showing import one_shown
 
 _TIMEOUT_SECONDS = 300.0
 
@@ -41,11 +42,15 @@ def tune(
 
     \b
     Example: vas a2av tune --mpi openmpi --launcher 'mpiexec.openmpi -n 2 --map-by node'
+
+    \f
+    Raises BadInput where the file cannot be written.
     """
+    if output:
+        check_writable(output)
     kind = kind or installed_mpis()[0]
     path = output or network_path(kind.family)
-    if path.parent.is_dir():
-        check_writable(path)
+    _make_directory(path.parent)
     text = one_shown(f"two ranks of {kind.name}", partial(measure, kind, launcher))
     network = parse_network(text, where="a2av tune")
     where = shlex.join(launcher) or "two ranks of a machine"
@@ -54,6 +59,14 @@ def tune(
         print_json({"mpi": kind.name, "file": str(path), **asdict(network)})
         return
     click.echo(f"{text}written to {path}")
+
+
+def _make_directory(cache: Path) -> None:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        hint = "set XDG_CACHE_HOME to a directory that you may write to, or use --output"
+        raise BadInput(f"cannot be made: {wrong.strerror}", where=str(cache), hint=hint) from wrong
 
 
 def measure(kind: MpiKind, launcher: Sequence[str] = ()) -> str:

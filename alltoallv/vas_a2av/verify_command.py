@@ -9,9 +9,9 @@ import click
 from vas_a2av.building import MpiKind, build_for, installed_mpis
 from vas_a2av.launching import launch
 from vas_a2av.mpi_option import mpi_option
-from vas_a2av.showing import one_shown
 from vas_core.cli import json_option, print_json
 from vas_core.errors import FoundDifferent
+from vas_core.showing import one_shown
 
 
 @click.command()

@@ -15,4 +15,4 @@ def ansible_plugins() -> None:
     """Finds filters and lookups by name; Ansible's programs do that once, at their start."""
     from ansible.plugins.loader import init_plugin_loader
 
-    init_plugin_loader([])
+    init_plugin_loader([str(Path(__file__).parents[2] / "collections")])

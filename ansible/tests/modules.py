@@ -8,14 +8,14 @@ from pathlib import Path
 from types import ModuleType
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-_SHARED = "ansible.module_utils"
+SHARED = "ansible_collections.vas.site.plugins.module_utils"
 
 
 def load(path: str) -> ModuleType:
     """A file below `plugins`, imported; a module finds what it shares as on a node."""
     for shared in (PLUGINS / "module_utils").glob("*.py") if path.startswith("modules/") else ():
-        if f"{_SHARED}.{shared.stem}" not in sys.modules:
-            sys.modules[f"{_SHARED}.{shared.stem}"] = load(f"module_utils/{shared.name}")
+        if f"{SHARED}.{shared.stem}" not in sys.modules:
+            sys.modules[f"{SHARED}.{shared.stem}"] = load(f"module_utils/{shared.name}")
     file = PLUGINS / path
     spec = importlib.util.spec_from_file_location(f"ansible_{file.stem}", file)
     assert spec and spec.loader

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modules import load
+from modules import SHARED, load
 
 RESERVE = "vm1: it needs 4 pages of 1GiB, and node 0 has 0 reserved: reserve them before it starts"
 
@@ -43,7 +43,7 @@ class _Module:
 @pytest.fixture(autouse=True)
 def asked_by_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ansible puts this file there on the node."""
-    monkeypatch.setitem(sys.modules, "ansible.module_utils.vas", load("module_utils/vas.py"))
+    monkeypatch.setitem(sys.modules, f"{SHARED}.vas", load("module_utils/vas.py"))
 
 
 def planned(module: _Module) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from vas_core.process import run
 
 ANSIBLE = Path(__file__).parents[1]
 ROLE = ANSIBLE / "roles/evacuation"
+POWER = "vas.site.vas_power"
 
 pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
 
@@ -65,12 +66,12 @@ def test_D1_a_guest_that_is_cut_without_a_sync_is_named(
 
 def test_D1_guests_are_synced_before_they_are_told_to_shut_down() -> None:
     """Then their ssh and their agents still answer; their work was ended before."""
-    actions = [one["vas_power"].get("action") for one in steps() if "vas_power" in one]
+    actions = [one[POWER].get("action") for one in steps() if POWER in one]
     assert actions == [None, "sync", "shutdown", "cut"]
     plays = yaml.safe_load((ANSIBLE / "evacuate.yml").read_text())
     drained = [one.get("ansible.builtin.raw", "") for one in plays[1]["tasks"]]
     assert "sync" in drained[1] and plays[2]["tasks"][0]["ansible.builtin.include_role"] == {
-        "name": "evacuation"
+        "name": "vas.site.evacuation"
     }
 
 
@@ -88,7 +89,7 @@ def test_H5_a_guest_that_answers_nobody_is_not_waited_for_as_long(
 
 
 def test_H5_every_step_on_the_server_has_an_end() -> None:
-    asks = [one for one in steps() if {"vas_power", "vas_affinity"} & {*one}]
+    asks = [one for one in steps() if {POWER, "vas.site.vas_affinity"} & {*one}]
     asks += [one for one in steps() if "ansible.builtin.systemd_service" in one]
     assert len(asks) == 6 and all("timeout" in one for one in asks)
 
@@ -113,7 +114,7 @@ _PLAY = """
   gather_facts: false
   any_errors_fatal: true
   vars: {vas_host: {guests: [{name: vm1}]}}
-  roles: [evacuation]
+  roles: [vas.site.evacuation]
 """
 
 
@@ -130,13 +131,15 @@ def test_H5_shutdown_and_cut_come_though_a_step_before_ends_with_an_error(
     tmp_path: Path, broken: str, actions: list[str]
 ) -> None:
     """By Ansible itself; what was not synced is named, what may start again ends in an error."""
+    collection = tmp_path / "ansible_collections/vas/site"
+    (collection / "plugins/modules").mkdir(parents=True)
+    (collection / "roles").symlink_to(ANSIBLE / "roles")
     for module in ("vas_power", "vas_affinity"):
-        (tmp_path / f"{module}.py").write_text(_MODULE)
+        (collection / f"plugins/modules/{module}.py").write_text(_MODULE)
     (tmp_path / "play.yml").write_text(_PLAY)
     environment = {
         **os.environ,
-        "ANSIBLE_LIBRARY": str(tmp_path),
-        "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"),
+        "ANSIBLE_COLLECTIONS_PATH": str(tmp_path),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "ACTIONS": str(tmp_path / "actions"),

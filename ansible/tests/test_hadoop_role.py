@@ -229,7 +229,7 @@ def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
     readable = task(
         "directories", "Grant each user the logs of its jobs, and the decisions about them"
     )
-    assert readable["vas_acl"]["user"] == "{{ item.0 }}"
+    assert readable["vas.site.vas_acl"]["user"] == "{{ item.0 }}"
 
 
 def test_H3_root_follows_no_link_where_users_write() -> None:
@@ -264,7 +264,9 @@ def test_a_directory_of_modulefiles_that_the_role_made_goes_when_it_is_empty(bef
     looked = Templar(DataLoader(), variables=known).template(block[0]["loop"])
     assert looked == [*known["__vas_hadoop_state"], "/opt/modulefiles"]
     known["__vas_hadoop_theirs"] = {"stdout_lines": ["/opt/modulefiles"] if before else []}
-    last = task("absent", "Remove the directories that are now empty")["vas_empty_directories"]
+    last = task("absent", "Remove the directories that are now empty")[
+        "vas.site.vas_empty_directories"
+    ]
     gone = Templar(DataLoader(), variables=known).template(last["paths"])
     assert ("/opt/modulefiles" in gone) is not before
     none = Templar(DataLoader(), variables=known | {"vas_hadoop_modulefiles": ""})

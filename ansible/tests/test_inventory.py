@@ -141,5 +141,7 @@ def test_storage_waits_for_no_playbook() -> None:
     needs_hold = load("inventory/vas_cluster.py").needs_hold
     assert needs_hold(["/usr/bin/ansible-playbook", "-e", "a=b", "site.yml"])
     assert not needs_hold(["ansible-playbook", "/site/evacuate.yml", "-e", "vas_evacuate=oss1"])
+    assert not needs_hold(["ansible-playbook", "vas.site.evacuate"])
+    assert needs_hold(["ansible-playbook", "vas.site.site"])
     assert not needs_hold(["ansible-playbook", "site.yml", "--list-hosts"])
     assert not needs_hold(["ansible-inventory", "--graph"])

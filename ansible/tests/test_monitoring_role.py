@@ -109,7 +109,9 @@ def test_absent_removes_the_janitor_s_link_on_the_resourcemanager() -> None:
 @pytest.mark.parametrize("book", ["site.yml", "teardown.yml"])
 def test_the_playbooks_play_the_role_on_the_resourcemanager(book: str) -> None:
     plays = DataLoader().load_from_file(str(ROLE.parents[1] / book))
-    (play,) = (p for p in plays if {"monitoring"} & {r["role"] for r in p.get("roles", ())})
+    (play,) = (
+        p for p in plays if {"vas.site.monitoring"} & {r["role"] for r in p.get("roles", ())}
+    )
     assert "vas_resourcemanager" in play["hosts"].split(":")
 
 

@@ -14,6 +14,7 @@ from vas_guest.seed import USER
 from vas_guest.settings import GuestSettings
 
 ANSIBLE = Path(__file__).parents[1]
+PLAYBOOKS = sorted(set(ANSIBLE.glob("*.yml")) - {ANSIBLE / "galaxy.yml"})
 ROLES = {role.name for role in (ANSIBLE / "roles").iterdir()}
 DOCS = ANSIBLE.parent / "docs"
 PAGE = "".join((DOCS / name).read_text() for name in ("provisioning.md", "vagrant.md"))
@@ -34,7 +35,7 @@ def test_what_was_evacuated_is_left_alone(name: str) -> None:
 def test_what_playbooks_and_commands_are_told_is_known_to_preflight() -> None:
     options = {name for role in ROLES for name in options_of(ANSIBLE / "roles" / role)}
     told = yaml.safe_load((ANSIBLE / "roles/preflight/vars/main.yml").read_text())
-    texts = "".join(file.read_text() for file in ANSIBLE.glob("*.yml"))
+    texts = "".join(file.read_text() for file in PLAYBOOKS)
     named = {*re.findall(r"\b(vas_\w+) \| default", texts), *re.findall(r"-e (vas_\w+)", PAGE)}
     assert named <= options | set(told["__vas_preflight_of_playbooks"])
 
@@ -63,7 +64,9 @@ def test_D1_an_upgraded_guest_is_synced_after_its_work_and_before_it_is_changed(
     assert argv[0] == "timeout" and argv[-1] == "sync" and steps[sync]["timeout"] > int(argv[2])
     assert "ignore_errors" not in steps[sync] and "failed_when" not in steps[sync]
     (stopped,) = [n for n, step in enumerate(text) if "vas-nodemanager.service" in step]
-    changes = [n for n, step in enumerate(text) if "'program'" in step or "'hadoop'" in step]
+    changes = [
+        n for n, step in enumerate(text) if "site.program'" in step or "site.hadoop'" in step
+    ]
     assert stopped < sync < min(changes)
 
 
@@ -79,7 +82,10 @@ def test_D1_teardown_unmounts_lustre_before_a_guest_is_shut_down() -> None:
 def test_teardown_refuses_before_it_changes_anything() -> None:
     first, second, *_ = plays("teardown")
     (refusal,) = first["tasks"]
-    assert refusal["ansible.builtin.include_role"] == {"name": "guest", "tasks_from": "refuse.yml"}
+    assert refusal["ansible.builtin.include_role"] == {
+        "name": "vas.site.guest",
+        "tasks_from": "refuse.yml",
+    }
     assert first["hosts"] == "vas_oss"
     assert first["any_errors_fatal"] is second["any_errors_fatal"] is True
 
@@ -107,7 +113,7 @@ def test_the_page_s_group_variables_are_options_and_what_the_commands_make() -> 
 
 
 def test_no_playbook_of_a_site_serves_lustre() -> None:
-    for file in ANSIBLE.glob("*.yml"):
+    for file in PLAYBOOKS:
         if file.stem != "lab":
             assert "lustre_server" not in file.read_text(), file.name
 
@@ -122,7 +128,7 @@ def test_a_lab_is_a_site_after_its_servers_and_the_mgs_comes_first() -> None:
 
 
 def test_every_playbook_and_role_is_in_the_page() -> None:
-    for file in ANSIBLE.glob("*.yml"):
+    for file in PLAYBOOKS:
         assert file.name in PAGE
     for role in ROLES - {"preflight", "hostcheck"}:
         assert f"[{role}](../ansible/roles/{role}/README.md)" in PAGE
@@ -131,13 +137,15 @@ def test_every_playbook_and_role_is_in_the_page() -> None:
 def _roles(found: list[dict[str, Any]]) -> set[str]:
     tasks = [task for play in found for task in play.get("tasks", [])]
     included = {task.get("ansible.builtin.include_role", {}).get("name") for task in tasks}
-    return {r["role"] for play in found for r in play.get("roles", [])} | (included - {None})
+    roles = {r["role"] for play in found for r in play.get("roles", [])} | (included - {None})
+    assert all(role.startswith("vas.site.") for role in roles), "named as in the collection"
+    return {role.removeprefix("vas.site.") for role in roles}
 
 
 def test_a_guest_is_waited_for_before_anything_is_asked_of_it() -> None:
     """One that was just started has no sshd yet, so gathering its facts would fail."""
     on_guests = [play for play in plays("site") if "vas_guests" in play["hosts"].split(":")]
-    started = {"name": "hostcheck", "tasks_from": "started.yml"}
+    started = {"name": "vas.site.hostcheck", "tasks_from": "started.yml"}
     waits = [
         [task.get("ansible.builtin.include_role") for task in p["tasks"]] for p in on_guests[:2]
     ]

@@ -62,7 +62,7 @@ def inventory(tmp_path: Path) -> Path:
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text.replace("= plugins", f"= {ANSIBLE}/plugins"))
+        (tmp_path / name).write_text(text.replace("= ../", f"= {ANSIBLE.parent}/"))
     return tmp_path / "vas.yml"
 
 
@@ -92,8 +92,10 @@ def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     assert stopped.status != 0
     assert "oss02.hpc.example: name: the machine calls itself" in stopped.stdout
     assert f"ok: [{GOOD}]" in stopped.stdout
-    assert "TASK [hostcheck : Check the machine and fail with all findings]" in stopped.stdout
-    assert "TASK [program" not in stopped.stdout
+    assert (
+        "TASK [vas.site.hostcheck : Check the machine and fail with all findings]" in stopped.stdout
+    )
+    assert "TASK [vas.site.program" not in stopped.stdout
 
 
 def test_a_login_node_is_looked_at_before_any_machine_is_changed(inventory: Path) -> None:
@@ -106,7 +108,7 @@ def test_a_login_node_is_looked_at_before_any_machine_is_changed(inventory: Path
     assert f"{LOGIN}: name: the machine calls itself" in said
     assert f"{LOGIN}: address: no interface has the address 192.0.2.21" in said
     assert "vas01.hpc.example, vas02.hpc.example, vas03.hpc.example, vas04.hpc.example," in said
-    assert "TASK [program" not in stopped.stdout
+    assert "TASK [vas.site.program" not in stopped.stdout
 
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
@@ -116,7 +118,7 @@ def test_one_that_does_not_answer_stops_it_too(inventory: Path) -> None:
     said = " ".join(stopped.stdout.split())
     assert f"{SILENT}: ssh: accepts no login" in said
     assert "start it, correct its address in the map, or allow this login" in said
-    assert "TASK [program" not in stopped.stdout
+    assert "TASK [vas.site.program" not in stopped.stdout
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_one_that_cannot_be_looked_at_stops_it_too(inventory: Path, broken: str)
     said = " ".join(stopped.stdout.split())
     assert f"{SILENT}: ssh: cannot be read, " in said
     assert "mend its login, sudo, or /usr/bin/python3" in said
-    assert "TASK [program" not in stopped.stdout
+    assert "TASK [vas.site.program" not in stopped.stdout
 
 
 def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked(
@@ -154,7 +156,7 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
     ):
         assert line in said, line
     assert "authorized_keys" not in said
-    assert "TASK [hostcheck" not in said
+    assert "TASK [vas.site.hostcheck" not in said
 
 
 @pytest.mark.parametrize("back", [True, False])
@@ -180,5 +182,5 @@ def test_no_release_comes_while_a_guest_is_out_of_reach(inventory: Path) -> None
     assert stopped.status != 0
     said = " ".join(stopped.stdout.split())
     assert "nothing was upgraded, as vas02.hpc.example did not answer" in said
-    assert "TASK [program" not in stopped.stdout
+    assert "TASK [vas.site.program" not in stopped.stdout
     assert "TASK [Drain the guest]" not in stopped.stdout

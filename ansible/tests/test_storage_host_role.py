@@ -39,7 +39,7 @@ def test_a_machine_a_network_or_a_pool_of_somebodys_keeps_libvirt(number: int) -
 
 def test_packages_go_only_where_nobody_has_anything() -> None:
     tasks = DataLoader().load_from_file(str(ROLE / "tasks/absent.yml"), trusted_as_template=True)
-    (packages,) = [task for task in tasks if "vas_packages" in task]
+    (packages,) = [task for task in tasks if "vas.site.vas_packages" in task]
     for found, going in (([], True), (["theirs"], False)):
         known = {"__vas_storage_host_foreign": found}
         condition = trust_as_template(f"{{{{ {packages['when']} }}}}")

@@ -37,4 +37,4 @@ def test_it_goes_again_however_the_measurement_ends() -> None:
     tasks = yaml.safe_load((ROLE / "tasks/main.yml").read_text())
     (measured,) = [task for task in tasks if "always" in task]
     assert measured["block"][0]["ansible.builtin.include_tasks"] == "tools.yml"
-    assert measured["always"][0]["vas_packages"] == {"role": "verify", "state": "absent"}
+    assert measured["always"][0]["vas.site.vas_packages"] == {"role": "verify", "state": "absent"}

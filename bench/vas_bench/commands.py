@@ -52,6 +52,10 @@ _LATER = {
     "usl": Later(
         "vas_bench.usl.command:usl", "Fit the Universal Scalability Law, and say what it hides."
     ),
+    "waits": Later(
+        "vas_bench.placement.waits_command:waits",
+        "Simulate when it pays to wait for the host of the data.",
+    ),
 }
 
 

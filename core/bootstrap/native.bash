@@ -14,16 +14,18 @@ find_running() {
 }
 
 build_native() {
-    local made=$here/shuffled/target/release/vas-shuffled cargo rustc
+    local made=$here/shuffled/target/release/vas-shuffled cargo rustc remapped
     [[ -f $here/shuffled/Cargo.toml ]] || return 0
     if ! cargo=$(find_running cargo) || ! rustc=$(find_running rustc); then
         say "vas-shuffled is left out, as no Rust compiler is here; \`$VAS_PROGRAM build --native\` installs one"
         return 0
     fi
-    [[ ! -x $made || -n $(find "$here/shuffled" -path "$here/shuffled/target" -prune -o -type f -newer "$made" -print -quit) ]] ||
-        return 0
+    [[ ! -x $made || -n $(find "$here/shuffled" -path "$here/shuffled/target" -prune -o -type f -newer "$made" -print -quit) ||
+        "$here/core/bootstrap/native.bash" -nt $made ]] || return 0
     say "building vas-shuffled (first time: about a minute)"
-    RUSTC=$rustc "$cargo" build --quiet --release --locked --manifest-path "$here/shuffled/Cargo.toml" >&2 ||
+    # The program names source files in its panics: by names that are the same wherever it is built.
+    printf -v remapped -- '--remap-path-prefix=%s=%s\x1f' "$here" /vas "${CARGO_HOME:-$HOME/.cargo}" /cargo
+    RUSTC=$rustc CARGO_ENCODED_RUSTFLAGS=${remapped%$'\x1f'} "$cargo" build --quiet --release --locked --manifest-path "$here/shuffled/Cargo.toml" >&2 ||
         die "cargo did not build vas-shuffled; see above"
     touch "$made"
 }

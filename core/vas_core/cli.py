@@ -7,17 +7,20 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from math import isnan
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from vas_core.distribution import DISTRIBUTION, extras_with, own_version
 from vas_core.durations import parse_duration
-from vas_core.errors import ExitStatus, VasError
+from vas_core.errors import ExitStatus, NotHere, VasError
 from vas_core.lazy import LINE_CHARS, LazyGroup
 from vas_core.process import echo_programs
 from vas_core.program import as_called, help_as_called, program
+from vas_core.repository import NEEDS_CLONE, REPOSITORY, is_clone
 from vas_core.shown import shown
 from vas_core.sizes import format_size, parse_size
 
@@ -42,6 +45,7 @@ _TITLES = {
     "routing": "Switch routes",
     "affinity": "Place threads on cores",
     "alltoallv": "All-to-all for MPI programs",
+    "release": "Make a release",
     "core": "This clone and this machine",
     "tests": "Test",
 }
@@ -117,7 +121,7 @@ def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
     cls=RoomGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(version("vas"), prog_name="vas")
+@click.version_option(own_version(), prog_name="vas")
 @click.option(
     "--yes",
     is_flag=True,
@@ -216,7 +220,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit status; every error is one message on stderr."""
+    """Runs a command and returns its exit status; every error is one message on stderr.
+
+    Raises ModuleNotFoundError for a module that no extra of VAS brings.
+    """
     try:
         result = vas.main(
             args=arguments,
@@ -237,15 +244,29 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         note("vas: interrupted")
         return 130
+    except ModuleNotFoundError as missing:
+        note_error(_without_extra(missing))
+        return ExitStatus.SKIPPED
     except BrokenPipeError:
         # The reader of a pipe went away (`vas ... | head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.DONE
     except OSError as error:
         what = error.strerror or str(error) or type(error).__name__
-        hint = "run it as root" if isinstance(error, PermissionError) and os.geteuid() else None
-        note(f"vas: {VasError(what, where=_path_of(error), hint=hint)}")
+        note(f"vas: {VasError(what, where=_path_of(error), hint=_fix_of(error))}")
         return ExitStatus.FAILED
+
+
+def _without_extra(missing: ModuleNotFoundError) -> VasError:
+    """Returns the error for a library that an extra brings. Raises `missing` for any other."""
+    module = missing.name or ""
+    extras = extras_with(module)
+    if not extras:
+        raise missing
+    one_of = " or ".join(f"'{DISTRIBUTION}[{extra}]'" for extra in extras)
+    return NotHere(
+        f"the library {module.partition('.')[0]} is not installed", hint=f"pip install {one_of}"
+    )
 
 
 def _in_words(range_: re.Match[str]) -> str:
@@ -256,6 +277,13 @@ def _in_words(range_: re.Match[str]) -> str:
     if (above, sign) == ("<=", "<="):
         return f"is not between {low} and {high}"
     return f"is not {_IN_WORDS[above.replace('<', '>')]} {low} and {_IN_WORDS[sign]} {high}"
+
+
+def _fix_of(error: OSError) -> str | None:
+    if isinstance(error, PermissionError) and os.geteuid():
+        return "run it as root"
+    lost = (isinstance(error, FileNotFoundError) and _path_of(error)) or ""
+    return NEEDS_CLONE if not is_clone() and Path(lost).is_relative_to(REPOSITORY) else None
 
 
 def _path_of(error: OSError) -> str | None:

@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+NEEDS_CLONE = "run it as ./vas in a clone, or in the unpacked source of a release"
+"""The fix for a command that works on files of the clone and was installed from a wheel."""
+
+
+def is_clone(directory: Path = REPOSITORY) -> bool:
+    """Returns whether VAS runs from its sources; an installed wheel does not."""
+    return (directory / "pyproject.toml").exists()
 
 
 def labs_directory() -> Path:

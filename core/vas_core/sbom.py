@@ -64,21 +64,32 @@ def file_components(names: Iterable[str]) -> Iterator[SbomComponent]:
 
 
 def bill(
-    components: Iterable[SbomComponent], *, subject: str, subject_type: str, distribution: str = ""
+    components: Iterable[SbomComponent],
+    *,
+    subject: str,
+    subject_type: str,
+    distribution: str = "",
+    version: str = "",
+    sha256: str = "",
 ) -> dict[str, Any]:
     """Returns the bill of materials of `subject` as CycloneDX; equal components give equal bills.
 
     `subject_type` is CycloneDX's (`operating-system`, `file`). `distribution` (`debian`, `rocky`)
-    is the vendor of deb and rpm packages.
+    is the vendor of deb and rpm packages. `version` and `sha256` are the subject's own.
     """
     found = sorted(set(components))
     purls = [component.purl(distribution) for component in found]
+    about: dict[str, Any] = {"type": subject_type, "name": subject}
+    if version:
+        about["version"] = version
+    if sha256:
+        about["hashes"] = _hashes(sha256)
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": uuid.uuid5(_NAMESPACE, "\n".join(purls)).urn,
+        "serialNumber": uuid.uuid5(_NAMESPACE, "\n".join([subject, *purls])).urn,
         "version": 1,
-        "metadata": {"component": {"type": subject_type, "name": subject}},
+        "metadata": {"component": about},
         "components": [
             _entry(component, purl) for component, purl in zip(found, purls, strict=True)
         ],
@@ -95,5 +106,9 @@ def _entry(component: SbomComponent, purl: str) -> dict[str, Any]:
         "purl": purl,
     }
     if component.sha256:
-        entry["hashes"] = [{"alg": "SHA-256", "content": component.sha256}]
+        entry["hashes"] = _hashes(component.sha256)
     return entry
+
+
+def _hashes(sha256: str) -> list[dict[str, str]]:
+    return [{"alg": "SHA-256", "content": sha256}]

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from vas_core.distribution import DISTRIBUTION
+from vas_core.errors import NotHere
 from vas_core.process import run
-from vas_core.repository import REPOSITORY
+from vas_core.repository import NEEDS_CLONE, REPOSITORY, is_clone
 
-NODE_LOCK = REPOSITORY / "core/locks/python-node.txt"
+_LOCKS = REPOSITORY / "core/locks"
+GUEST_LOCK = _LOCKS / "python-guest.txt"
+"""The libraries of a guest's image: those of VAS without an extra."""
+NODE_LOCK = _LOCKS / "python-node.txt"
+"""The libraries of all nodes: with the extras `affinity` and `bench`."""
+SITE_LOCK = _LOCKS / "python-site.txt"
+"""The libraries of a site's controller and its nodes: with the extra `provision` too."""
+_PIP = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "-q")
 # What libraries are built for: Rocky 9's glibc, the oldest that VAS runs on, is 2.34.
 _PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64")
 
 
-def gather_wheels(directory: Path, python: str) -> list[Path]:
-    """Writes VAS and its libraries as wheels for a Python of that version (`3.11`).
+def gather_wheels(directory: Path, python: str, lock: Path = NODE_LOCK) -> list[Path]:
+    """Writes VAS and the libraries of a lock as wheels for a Python of that version (`3.11`).
 
-    The libraries come from the package index; one whose SHA-256 is not the lock's is refused.
     Returns all wheels in `directory`, sorted. Raises VasError if pip fails.
     """
-    pip = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "-q")
+    build_own_wheel(directory)
+    download_libraries(directory, python, lock)
+    return sorted(directory.glob("*.whl"))
+
+
+def build_own_wheel(directory: Path, env: Mapping[str, str] | None = None) -> Path:
+    """Builds VAS itself as a wheel in `directory`, with the backend that is installed.
+
+    Equal sources and an equal SOURCE_DATE_EPOCH in `env` give equal bytes. Raises NotHere without
+    the sources, VasError if pip fails.
+    """
+    if not is_clone():
+        raise NotHere("the sources of VAS are not here", hint=NEEDS_CLONE)
+    words = ["--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", str(directory)]
+    run([*_PIP, "wheel", *words, REPOSITORY], env=env)
+    (made,) = directory.glob(f"{DISTRIBUTION.replace('-', '_')}-*.whl")
+    return made
+
+
+def download_libraries(directory: Path, python: str, lock: Path) -> None:
+    """Fetches the wheels of a lock from the package index, for a Python of that version.
+
+    Raises VasError if pip fails, which it does for a wheel whose SHA-256 is not the lock's.
+    """
     words = ["--only-binary=:all:", "--python-version", python, "--dest", str(directory)]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
-    run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, REPOSITORY])
-    run([*pip, "download", *words, "--no-deps", "--require-hashes", "-r", NODE_LOCK])
-    return sorted(directory.glob("*.whl"))
+    run([*_PIP, "download", *words, "--no-deps", "--require-hashes", "-r", lock])

@@ -173,7 +173,8 @@ _AFTER_RUST = (
     SuiteCheck("ansible-lint", _ANSIBLE_LINT, Extent.USUAL, load=CheckLoad.YIELDS),
     SuiteCheck("daemons", _beside_one_another(f"{_SHORT} and not lab"), Extent.USUAL),
     SuiteCheck("lab", _python(*_LAB, f"{_SHORT} and lab"), Extent.USUAL, load=CheckLoad.WAITS),
-    *map(_compiles_against, other_hadoops()),
+)
+_AT_LENGTH = (
     SuiteCheck("java, at length", _LONG_JAVA, Extent.CI),
     SuiteCheck("lab, at length", _python(*_LAB, _LONG), Extent.CI, longest_seconds=300),
     SuiteCheck("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL, longest_seconds=900),
@@ -184,7 +185,9 @@ def chosen_checks(extent: Extent) -> list[SuiteCheck]:
     """Returns the checks that `vas test` runs to this extent, on this machine."""
     # A compiler is looked for by running it, which nothing does that only loads this module.
     rust = () if extent is Extent.FAST else _rust()
-    checks = (*_BEFORE_RUST, *rust, *_AFTER_RUST)
+    # So is the parent POM, which an installed wheel does not have.
+    compiled = map(_compiles_against, other_hadoops())
+    checks = (*_BEFORE_RUST, *rust, *_AFTER_RUST, *compiled, *_AT_LENGTH)
     return [check for check in checks if check.least <= extent <= check.most]
 
 

@@ -24,9 +24,9 @@ description:
   - The file's name must end in C(vas.yml) or C(vas.yaml).
 options:
   plugin:
-    description: Name of the plugin, always C(vas_cluster).
+    description: Name of the plugin; the first is for Ansible without the project's C(ansible.cfg).
     required: true
-    choices: [vas_cluster]
+    choices: [vas.site.vas_cluster, vas_cluster]
   file:
     description: Path of the map; a relative path starts at this file's directory.
     type: path
@@ -38,7 +38,7 @@ options:
 """
 
 EXAMPLES = """
-plugin: vas_cluster
+plugin: vas.site.vas_cluster
 file: cluster.yaml
 """
 
@@ -75,7 +75,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             from vas_cluster import load_cluster
             from vas_core.errors import BadInput
         except ImportError as missing:
-            fix = "run ansible-playbook of VAS's environment, .venv/bin, or install vas next to it"
+            fix = "run ansible-playbook of VAS's environment: that of .venv/bin, or of vas-lustre"
             raise AnsibleParserError(f"{missing}; {fix}") from missing
         try:
             cluster = load_cluster(file)
@@ -103,7 +103,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
 
 
 # Playbooks that storage must not wait for, and options with which nothing is changed.
-_FREE_PLAYBOOKS = {"evacuate.yml"}
+_FREE_PLAYBOOKS = {"evacuate.yml", "vas.site.evacuate"}
 _FREE_WORDS = {"--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"}
 _held: list[int] = []
 

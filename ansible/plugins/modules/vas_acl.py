@@ -36,7 +36,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Grant a user the logs of its own jobs
-  vas_acl:
+  vas.site.vas_acl:
     path: /scratch/yarn/logs/ann
     user: ann
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import (
+from ansible_collections.vas.site.plugins.module_utils.vas import (
     DIFFERENT,
     DONE,
     PLANNED,
@@ -85,7 +85,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Plan the placement of the guests
-  vas_affinity:
+  vas.site.vas_affinity:
     host: "{{ inventory_hostname }}"
     inputs: "{{ vas_host }}"
 """

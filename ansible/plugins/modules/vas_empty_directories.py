@@ -27,7 +27,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Remove the directory if it is empty
-  vas_empty_directories:
+  vas.site.vas_empty_directories:
     paths: [/etc/vas]
 """
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas_firewall import (
+from ansible_collections.vas.site.plugins.module_utils.vas_firewall import (
     chains_of_iptables,
     chains_of_nft,
     has_guest_rules,
@@ -70,7 +70,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Read the facts of the machine
-  vas_facts:
+  vas.site.vas_facts:
     names: "{{ groups['vas_oss'] }}"
 """
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import (
+from ansible_collections.vas.site.plugins.module_utils.vas import (
     DIFFERENT,
     DONE,
     PLANNED,
@@ -75,7 +75,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Define and start the guest
-  vas_guest:
+  vas.site.vas_guest:
     name: vm1
     state: started
     image: /var/lib/vas/image/vas-guest.qcow2

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import make_directories
+from ansible_collections.vas.site.plugins.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_packages
@@ -48,7 +48,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Install Java
-  vas_packages:
+  vas.site.vas_packages:
     names: [openjdk-17-jre-headless]
     role: hadoop
 """

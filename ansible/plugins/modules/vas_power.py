@@ -11,7 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas_virsh import Agent, Libvirt, Silent, printable
+from ansible_collections.vas.site.plugins.module_utils.vas_virsh import (
+    Agent,
+    Libvirt,
+    Silent,
+    printable,
+)
 
 DOCUMENTATION = """
 module: vas_power
@@ -56,7 +61,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Cut the power of guests that did not shut down
-  vas_power:
+  vas.site.vas_power:
     names: [vm1]
     action: cut
 """

@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import DIFFERENT, DONE, PROGRAM, ask, is_there, options
+from ansible_collections.vas.site.plugins.module_utils.vas import (
+    DIFFERENT,
+    DONE,
+    PROGRAM,
+    ask,
+    is_there,
+    options,
+)
 
 DOCUMENTATION = """
 module: vas_route
@@ -42,7 +49,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Apply the planned routes
-  vas_route:
+  vas.site.vas_route:
     node: "{{ inventory_hostname }}"
 """
 

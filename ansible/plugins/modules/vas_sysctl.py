@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import make_directories
+from ansible_collections.vas.site.plugins.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_sysctl
@@ -46,7 +46,7 @@ author: the VAS project
 
 EXAMPLES = """
 - name: Allow large socket buffers
-  vas_sysctl:
+  vas.site.vas_sysctl:
     file: /etc/sysctl.d/60-vas.conf
     settings: {net.core.rmem_max: 16777216}
 """

@@ -25,6 +25,13 @@ from vas_yarn.jars import find_plugins
 )
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
+@click.option("--skew-wait", type=click.FloatRange(0), help="Seconds beside a node that is behind.")
+@click.option(
+    "--remote-extra",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    help="Percent that a task takes longer away from its split.",
+)
 @click.option("--seed", type=click.IntRange(0), default=SimulatedJob.seed, show_default=True)
 @json_option
 def placement(
@@ -35,6 +42,8 @@ def placement(
     skew: int,
     node_wait: float | None,
     partner_wait: float | None,
+    skew_wait: float | None,
+    remote_extra: int,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -47,7 +56,18 @@ def placement(
     Examples: vas bench placement --nodes 1000 --splits 100000 --dead 5
     without any wait: vas bench placement --node-wait 0 --partner-wait 0
     """
-    job = SimulatedJob(nodes, splits, slots, dead, skew, seed, node_wait, partner_wait)
+    job = SimulatedJob(
+        nodes,
+        splits,
+        slots,
+        dead,
+        skew,
+        seed,
+        node_wait,
+        partner_wait,
+        skew_wait,
+        remote_extra_percent=remote_extra,
+    )
     result = simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
     if as_json:
         print_json(asdict(result))

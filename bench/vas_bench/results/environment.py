@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from importlib.metadata import version
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from vas_core.distribution import own_version
 from vas_core.root import Root
 from vas_yarn.jars import find_plugins
 
@@ -41,7 +41,7 @@ def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
     return {
         "hadoop": _hadoop(hadoop_lib),
         "java": _java(java_home),
-        "vas": version("vas"),
+        "vas": own_version(),
     }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from vas_core.cli import note, vas
+from vas_core.distribution import own_version
 from vas_core.manual.man import write_man_pages
 from vas_core.manual.site import build_site
 from vas_core.repository import REPOSITORY
@@ -41,7 +41,7 @@ def docs(man_directory: Path | None, site: Path) -> None:
               vas docs --man ~/.local/share/man/man1
     """
     if man_directory is not None:
-        files = write_man_pages(vas, "vas", version("vas"), man_directory)
+        files = write_man_pages(vas, "vas", own_version(), man_directory)
         first = man_directory / "vas.1"
         note(f"{man_directory}: {len(files)} pages; begin with `man {first}`, which lists them")
         return

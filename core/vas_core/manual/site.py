@@ -37,7 +37,7 @@ def build_site(repository: Path, program: Path, build: Path, site: Path) -> list
         raise NotHere("mkdocs is not installed", where=str(program), hint=hint)
     source = build / "docs-source"
     shutil.rmtree(source, ignore_errors=True)
-    for file in sorted(_files(repository)):
+    for file in sorted(files_of_pages(repository)):
         target = source / file.relative_to(repository)
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
@@ -83,8 +83,8 @@ def _pages(text: str) -> Iterator[dict[str, str]]:
         yield {title: path}
 
 
-def _files(repository: Path) -> set[Path]:
-    """The pages, and every file of the repository that a page leads to."""
+def files_of_pages(repository: Path) -> set[Path]:
+    """Returns the pages, and every file of the repository that a page leads to."""
     found = {repository / "README.md", repository / "CONTRIBUTING.md"}
     found |= {path for path in (repository / "docs").rglob("*") if path.is_file()}
     waiting = {file for file in found if file.suffix == ".md"}

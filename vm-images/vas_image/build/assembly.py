@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vas_core.repository import REPOSITORY
-from vas_core.wheels import gather_wheels
+from vas_core.wheels import GUEST_LOCK, gather_wheels
 from vas_image.definition import DEFINITION, System
 from vas_yarn.jars import find_hadoop, find_plugins
 
@@ -35,7 +35,7 @@ def assemble(directory: Path, system: System) -> None:
     _copy([REPOSITORY / unit for unit in _GUEST_UNITS], directory / _UNITS)
     wheels = directory / WHEELS
     wheels.mkdir(parents=True)
-    gather_wheels(wheels, system.python)
+    gather_wheels(wheels, system.python, GUEST_LOCK)
     for path in directory.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -9,9 +9,9 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.repository import REPOSITORY
-from vas_core.sizes import format_size
 from vas_core.shown import counted
-from vas_image.build.builder import ImageBuilder, BuildOrder, build, command_of
+from vas_core.sizes import format_size
+from vas_image.build.builder import BuildOrder, ImageBuilder, build, command_of
 from vas_image.definition import System
 from vas_image.image import DISK
 
@@ -33,9 +33,7 @@ BUILD = REPOSITORY / "build/image"
     show_default=True,
     help="Program that builds: mkosi (a disk that boots by itself), quick (mmdebstrap, for tests).",
 )
-@click.option(
-    "--mirror", metavar="URL", help="Source of packages; {snapshot} is the pinned date."
-)
+@click.option("--mirror", metavar="URL", help="Source of packages; {snapshot} is the pinned date.")
 @click.option(
     "--security-mirror", metavar="URL", help="Source of Debian's security updates, with --mirror."
 )

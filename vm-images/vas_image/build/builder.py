@@ -19,10 +19,10 @@ from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
 from vas_core.sbom import SbomComponent, bill, debian_packages, file_components, manifest_packages
 from vas_image.build.assembly import HADOOP, PLUGINS, WHEELS, assemble
+from vas_image.build.mkosi import MkosiBuild, mkosi_argv, mkosi_program, sandbox_files
+from vas_image.build.quick import QuickBuild, mmdebstrap_argv, mmdebstrap_environment
 from vas_image.definition import DEFINITION, Definition, System, read_definition
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
-from vas_image.build.quick import QuickBuild, mmdebstrap_argv, mmdebstrap_environment
-from vas_image.build.mkosi import MkosiBuild, mkosi_argv, mkosi_program, sandbox_files
 
 STEPS = (
     Step("gather jars, units and wheels", 40),
@@ -162,7 +162,9 @@ def _run_builder(order: BuildOrder, tree: Path, made: Path) -> None:
     except CommandFailed as failed:
         log = order.output.with_name(f"{order.output.name}.log")
         log.write_text(failed.completed.stdout + failed.completed.stderr)
-        raise VasError(str(failed), where=order.builder, hint=f"the whole output is in {log}") from None
+        raise VasError(
+            str(failed), where=order.builder, hint=f"the whole output is in {log}"
+        ) from None
 
 
 def _lay_sandbox(given: MkosiBuild) -> None:

@@ -37,6 +37,7 @@ KEYS = (
     "vas.placement.node-wait",
     "vas.placement.opt-out-tag",
     "vas.placement.partner-wait",
+    "vas.placement.skew-wait",
     "vas.shuffle.alignment",
     "vas.shuffle.codec-memory",
     "vas.shuffle.enabled",

@@ -24,6 +24,11 @@ public interface PlacementConf {
       "How long after vas.placement.node-wait the HA partner alone may serve asks for a node,"
           + " before any node may.");
 
+  ConfKey<Duration> SKEW_WAIT = ConfKey.duration("vas.placement.skew-wait", "1s", "0s", "1h",
+      "What stands for vas.placement.node-wait, in time that another node is idle, while a node is"
+          + " full and more than twice as many tasks wait for it as it runs of the job. As long as"
+          + " node-wait or longer: such a node is waited for as any other.");
+
   ConfKey<String> APPLICATION_TYPES = ConfKey.text("vas.placement.application-types", "MAPREDUCE",
       "The types of the applications that are placed, separated by commas.");
 
@@ -34,9 +39,10 @@ public interface PlacementConf {
       "Directory on the ResourceManager's machine for a file of decisions for each application,"
           + " USER/APPLICATION.log, which `vas job locality` reads below the mount; empty: none.");
 
-  /** Returns the waits for a node and for its HA partner, in milliseconds. */
+  /** Returns the waits for a node, for its HA partner, and beside a node that is behind. */
   static WaitLimits waits(Configuration conf) {
-    return new WaitLimits(NODE_WAIT.get(conf).toMillis(), PARTNER_WAIT.get(conf).toMillis());
+    return new WaitLimits(NODE_WAIT.get(conf).toMillis(), PARTNER_WAIT.get(conf).toMillis(),
+        SKEW_WAIT.get(conf).toMillis());
   }
 
   /**

@@ -3,11 +3,9 @@ package org.vas.scheduler;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.hadoop.net.NetworkTopology;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
@@ -46,7 +44,7 @@ final class RmCluster implements ClusterView {
   private String defaultPartition;
 
   /** The hosts on which each key has containers. */
-  private final Map<AskKey, Set<String>> running = new HashMap<>();
+  private final Map<AskKey, Map<String, Integer>> running = new HashMap<>();
 
   /** An application without a host to wait for is never asked about its containers. */
   private boolean runningIsKnown;
@@ -91,8 +89,8 @@ final class RmCluster implements ClusterView {
     SchedulerAppReport report = rm.getScheduler().getSchedulerAppInfo(attempt);
     if (report != null) {
       report.getLiveContainers().forEach(container -> running
-          .computeIfAbsent(key(container.getAllocatedSchedulerKey()), key -> new HashSet<>())
-          .add(container.getAllocatedNode().getHost()));
+          .computeIfAbsent(key(container.getAllocatedSchedulerKey()), key -> new HashMap<>())
+          .merge(container.getAllocatedNode().getHost(), 1, Integer::sum));
     }
   }
 
@@ -211,12 +209,12 @@ final class RmCluster implements ClusterView {
   }
 
   @Override
-  public boolean runs(AskKey key, String host) {
+  public int running(AskKey key, String host) {
     if (!runningIsKnown) {
       refreshRunning();
       runningIsKnown = true;
     }
-    return running.getOrDefault(key, Set.of()).contains(host);
+    return running.getOrDefault(key, Map.of()).getOrDefault(host, 0);
   }
 
   private boolean fits(ResourceRequest container, Resource left) {

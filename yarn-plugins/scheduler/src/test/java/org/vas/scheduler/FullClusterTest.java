@@ -248,8 +248,8 @@ class FullClusterTest {
     }
 
     @Override
-    public boolean runs(AskKey key, String node) {
-      return cluster.runs(key, node);
+    public int running(AskKey key, String node) {
+      return cluster.running(key, node);
     }
   }
 }

@@ -140,8 +140,8 @@ public final class AttemptPlacement {
     }
 
     @Override
-    public boolean runs(AskKey key, String node) {
-      return cluster.runs(key, node);
+    public int running(AskKey key, String node) {
+      return cluster.running(key, node);
     }
   }
 }

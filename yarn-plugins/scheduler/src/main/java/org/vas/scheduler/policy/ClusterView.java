@@ -28,6 +28,6 @@ public interface ClusterView {
   /** Returns whether the node could be granted one more container for the key's asks at once. */
   boolean hasRoom(AskKey key, String node);
 
-  /** Returns whether a container of the key is on the node: granted, and not ended yet. */
-  boolean runs(AskKey key, String node);
+  /** Returns how many containers of the key are on the node: granted, and not ended yet. */
+  int running(AskKey key, String node);
 }

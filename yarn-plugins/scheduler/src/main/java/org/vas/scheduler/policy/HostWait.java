@@ -8,7 +8,8 @@ package org.vas.scheduler.policy;
  * in which some other node stood idle, and nothing that runs here sets it back: a host may be at
  * work all the time and still have more asks than its share.
  *
- * <p>{@code vas.placement.node-wait} and {@code partner-wait} say how long is enough.
+ * <p>{@code vas.placement.node-wait} and {@code partner-wait} say how long is enough, and
+ * {@code skew-wait} how much faster the second clock runs beside a host that is behind.
  */
 final class HostWait {
   private static final long NEVER = Long.MIN_VALUE;
@@ -46,7 +47,7 @@ final class HostWait {
     return since == NEVER ? 0 : now - since;
   }
 
-  /** Adds milliseconds in which another node was idle while asks for this host were outstanding. */
+  /** Adds what the time counts in which another node was idle while this host's asks waited. */
   void idled(long millis) {
     idled += since == NEVER ? 0 : millis;
   }

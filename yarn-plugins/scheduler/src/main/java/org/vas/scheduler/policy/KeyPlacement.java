@@ -15,6 +15,7 @@ import java.util.function.Consumer;
  */
 final class KeyPlacement {
   static final String ANY = "*";
+  private static final int ROUNDS = 2;
 
   private final AskKey key;
   private final WaitLimits limits;
@@ -100,23 +101,23 @@ final class KeyPlacement {
       return;
     }
     long idled = idle.until(now, view, node -> live(node) > 0);
-    waits.values().forEach(wait -> {
-      wait.idled(idled);
-      decideHost(wait, now, view, events);
-    });
+    waits.values().forEach(wait -> decideHost(wait, now, idled, view, events));
     decideUnplaced(now, events);
     anyStrict = !racks.isEmpty() && anyOpenedBy == null;
   }
 
-  private void decideHost(
-      HostWait wait, long now, ClusterView view, Consumer<PlacementEvent> events) {
+  private void decideHost(HostWait wait, long now, long idled, ClusterView view,
+      Consumer<PlacementEvent> events) {
     work++;
     if (live(wait.host()) == 0) {
       wait.end();
       return;
     }
+    int running = view.running(key, wait.host());
+    boolean behind = isBehind(wait.host(), running, view);
+    wait.idled(behind ? limits.besideHostBehind(idled) : idled);
     wait.begin(now);
-    if (view.runs(key, wait.host())) {
+    if (running > 0) {
       wait.served(now);
     }
     String rack = view.rackOf(wait.host());
@@ -126,6 +127,14 @@ final class KeyPlacement {
       events.accept(event(wait, now));
     }
     open(wait, rack, now);
+  }
+
+  /**
+   * Tells whether a host is full, and what is asked for needs more than two rounds of what it runs.
+   * In the last waves of a balanced job no host is, however uneven its tasks are.
+   */
+  private boolean isBehind(String host, int running, ClusterView view) {
+    return running > 0 && live(host) > ROUNDS * running && !view.hasRoom(key, host);
   }
 
   private boolean partnerUsable(String host, String rack, ClusterView view) {

@@ -19,7 +19,8 @@ public final class PlacementSim {
   }
 
   static SimResult simulate(SimOptions options) {
-    WaitLimits waits = new WaitLimits(options.nodeWaitMillis(), options.partnerWaitMillis());
+    WaitLimits waits = new WaitLimits(options.nodeWaitMillis(),
+        options.partnerWaitMillis(), options.skewWaitMillis());
     return new Simulation(options, waits).run();
   }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.vas.scheduler.policy.AskKey;
@@ -20,16 +21,16 @@ final class SimCluster implements ClusterView {
   private final Map<String, Integer> index = new HashMap<>();
   private final Map<String, RemoteCause> troubles = new HashMap<>();
   private final Predicate<String> hasRoom;
-  private final Predicate<String> runs;
+  private final ToIntFunction<String> running;
 
   /**
    * Makes a cluster of {@code size} nodes.
    * @param hasRoom whether a node has a free slot
-   * @param runs whether a node has tasks
+   * @param running how many tasks a node has
    */
-  SimCluster(int size, Predicate<String> hasRoom, Predicate<String> runs) {
+  SimCluster(int size, Predicate<String> hasRoom, ToIntFunction<String> running) {
     this.hasRoom = hasRoom;
-    this.runs = runs;
+    this.running = running;
     nodes = IntStream.range(0, size).mapToObj(i -> "vm" + i).collect(Collectors.toUnmodifiableList());
     IntStream.range(0, size).forEach(i -> index.put(nodes.get(i), i));
   }
@@ -59,8 +60,8 @@ final class SimCluster implements ClusterView {
   }
 
   @Override
-  public boolean runs(AskKey key, String node) {
-    return runs.test(node);
+  public int running(AskKey key, String node) {
+    return running.applyAsInt(node);
   }
 
   @Override

@@ -11,8 +11,10 @@ final class SimOptions {
   private int slowNodes;
   private int skew;
   private boolean uneven;
+  private int remoteExtraPercent;
   private long nodeWaitMillis = 20_000;
   private long partnerWaitMillis = 5_000;
+  private long skewWaitMillis = 1_000;
   private long seed = 1;
 
   SimOptions() {}
@@ -43,8 +45,10 @@ final class SimOptions {
       case "--slow": slowNodes = value; break;
       case "--skew": skew = value; break;
       case "--uneven": uneven = value != 0; break;
+      case "--remote-extra": remoteExtraPercent = value; break;
       case "--node-wait-ms": nodeWaitMillis = value; break;
       case "--partner-wait-ms": partnerWaitMillis = value; break;
+      case "--skew-wait-ms": skewWaitMillis = value; break;
       case "--seed": seed = value; break;
       default: throw new IllegalArgumentException(name + ": unknown option");
     }
@@ -100,12 +104,21 @@ final class SimOptions {
     return uneven;
   }
 
+  /** Returns by how many percent a task takes longer on a node that does not own its split. */
+  int remoteExtraPercent() {
+    return remoteExtraPercent;
+  }
+
   long nodeWaitMillis() {
     return nodeWaitMillis;
   }
 
   long partnerWaitMillis() {
     return partnerWaitMillis;
+  }
+
+  long skewWaitMillis() {
+    return skewWaitMillis;
   }
 
   long seed() {

@@ -37,7 +37,7 @@ final class Simulation {
   Simulation(SimOptions options, WaitLimits waits) {
     this.options = options;
     random = new Random(options.seed());
-    cluster = new SimCluster(options.nodes(), this::hasFreeSlot, this::hasTasks);
+    cluster = new SimCluster(options.nodes(), this::hasFreeSlot, this::tasks);
     policy = new AttemptPlacement(waits, cluster, event -> { });
     app = new SimApp(cluster, policy, scheduler);
     cluster.nodes().subList(0, options.deadNodes())
@@ -57,8 +57,8 @@ final class Simulation {
     return tasksOn(node).size() < options.slots();
   }
 
-  private boolean hasTasks(String node) {
-    return !tasksOn(node).isEmpty();
+  private int tasks(String node) {
+    return tasksOn(node).size();
   }
 
   private PriorityQueue<Long> tasksOn(String node) {
@@ -84,7 +84,7 @@ final class Simulation {
     tasks.remove(GRANTED);
     app.received(node, now).ifPresent(locality -> {
       placed.merge(locality, 1, Integer::sum);
-      long end = now + taskMillis(node);
+      long end = now + taskMillis(node, locality);
       tasks.add(end);
       lastEnd = Math.max(lastEnd, end);
     });
@@ -105,9 +105,12 @@ final class Simulation {
     }
   }
 
-  private long taskMillis(String node) {
+  /** The owner's HA partner reads over the network as every other node does. */
+  private long taskMillis(String node, GrantLocality locality) {
     int slowness = isSlow(node) ? 4 : 1;
-    return (long) slowness * (TASK_MILLIS / 2 + random.nextInt(TASK_MILLIS));
+    long alone = (long) slowness * (TASK_MILLIS / 2 + random.nextInt(TASK_MILLIS));
+    int extra = locality == GrantLocality.LOCAL ? 0 : options.remoteExtraPercent();
+    return alone * (100 + extra) / 100;
   }
 
   private boolean isSlow(String node) {

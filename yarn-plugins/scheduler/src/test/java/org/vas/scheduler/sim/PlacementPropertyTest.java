@@ -30,7 +30,7 @@ import org.vas.scheduler.policy.WaitLimits;
  */
 class PlacementPropertyTest {
   private static final int NODES = 6;
-  private static final WaitLimits WAITS = new WaitLimits(10_000, 5_000);
+  private static final WaitLimits WAITS = new WaitLimits(10_000, 5_000, 1_000);
 
   /** One step of a history: what happens, to which node, and how much of it. */
   static final class Step {
@@ -172,7 +172,7 @@ class PlacementPropertyTest {
 
     /** {@code idle}: whether nodes have room, so that one without asks of its own stands idle. */
     World(boolean idle) {
-      cluster = new SimCluster(NODES, roomy::contains, busy::contains);
+      cluster = new SimCluster(NODES, roomy::contains, node -> busy.contains(node) ? 1 : 0);
       roomy.addAll(idle ? cluster.nodes() : List.of());
       policy = new AttemptPlacement(WAITS, cluster, event -> { });
     }

@@ -33,6 +33,7 @@ class PlacementSimTest {
     SimOptions options = SimOptions.parse(List.of());
     Configuration defaults = new Configuration(false);
     assertEquals(PlacementConf.NODE_WAIT.get(defaults).toMillis(), options.nodeWaitMillis());
+    assertEquals(PlacementConf.SKEW_WAIT.get(defaults).toMillis(), options.skewWaitMillis());
     assertEquals(PlacementConf.PARTNER_WAIT.get(defaults).toMillis(), options.partnerWaitMillis());
   }
 
@@ -61,6 +62,39 @@ class PlacementSimTest {
     SimResult free = simulate(job + " --node-wait-ms 0 --partner-wait-ms 0");
     assertTrue(placed.virtualMillis() <= free.virtualMillis() + WAITS_AND_LAST_MAPS,
         placed.toJson() + free.toJson());
+  }
+
+  /** Few nodes have all splits, in one wave of the cluster's slots and in four. */
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "--nodes 22 --splits 88 --skew 4", "--nodes 22 --splits 352 --skew 4",
+    "--nodes 4 --splits 16 --skew 1"})
+  void aSkewedJobHardlyWaits(String job) {
+    String free = job + " --node-wait-ms 0 --partner-wait-ms 0";
+    long placed = 0;
+    long withoutWaits = 0;
+    long asAnyOther = 0;
+    for (int seed = 1; seed <= 5; seed++) {
+      placed += simulate(job + " --seed " + seed).virtualMillis();
+      withoutWaits += simulate(free + " --seed " + seed).virtualMillis();
+      asAnyOther += simulate(job + " --skew-wait-ms 20000 --seed " + seed).virtualMillis();
+    }
+    assertTrue(placed <= 1.1 * withoutWaits, placed + " against " + withoutWaits);
+    assertTrue(asAnyOther > 1.1 * withoutWaits, asAnyOther + " against " + withoutWaits);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--nodes 4 --splits 64", "--nodes 22 --splits 352"})
+  void aBalancedJobIsAsLocalAsWithoutTheWaitForSkew(String job) {
+    assertEquals(simulate(job + " --skew-wait-ms 20000").placed(GrantLocality.LOCAL),
+        simulate(job).placed(GrantLocality.LOCAL));
+  }
+
+  @Test
+  void tasksAwayFromTheirSplitsTakeLongerByWhatIsSaid() {
+    String job = "--nodes 20 --splits 400 --skew 2 --node-wait-ms 0 --partner-wait-ms 0";
+    assertTrue(simulate(job + " --remote-extra 100").virtualMillis()
+        > 1.3 * simulate(job).virtualMillis());
   }
 
   @Test

@@ -20,35 +20,60 @@ import org.vas.shuffle.mof.ShuffleFiles;
 final class ApplicationFiles {
   private static final int BUFFER_BYTES = 256 << 10;
 
+  // To read the site's configuration takes longer than a short task.
+  private static ApplicationFiles ofThisProcess;
+
   private final ShuffleFiles files;
   private final Path directory;
   private final String named;
+  private final IndexCache indexes;
+  private final ShuffleCounters counters = new ShuffleCounters();
 
-  ApplicationFiles(ShuffleFiles files, Path directory, String named) {
+  ApplicationFiles(ShuffleFiles files, Path directory, String named, IndexCache indexes) {
     this.files = requireNonNull(files, "files");
     this.directory = requireNonNull(directory, "directory");
     this.named = requireNonNull(named, "named");
+    this.indexes = requireNonNull(indexes, "indexes");
   }
 
   /**
-   * Finds the application's directory in an executor.
+   * Finds the application's directory in an executor; all of the process that ask get one object.
    *
    * @param told what the driver told its executors
    * @throws IllegalStateException if the driver did not name the directory, or it is of no use
    */
-  static ApplicationFiles of(SparkConf conf, Map<String, String> told) {
+  static synchronized ApplicationFiles of(SparkConf conf, Map<String, String> told) {
     String named = told.get(VasSparkConf.APPLICATION);
     if (named == null) {
       throw new IllegalStateException("the driver named no directory for map output: it must have "
           + "spark.shuffle.manager=" + VasShuffleManager.class.getName() + " too");
     }
-    Path directory = new Path(named);
+    if (ofThisProcess == null || !ofThisProcess.named.equals(named)) {
+      ofThisProcess = find(conf, new Path(named));
+      ofThisProcess.counters.publish();
+    }
+    return ofThisProcess;
+  }
+
+  private static ApplicationFiles find(SparkConf conf, Path directory) {
     try {
       return ShuffleStorage.at(directory.getParent().toString(),
-          SparkHadoopUtil.get().newConfiguration(conf)).application(directory.getName());
+          SparkHadoopUtil.get().newConfiguration(conf))
+          .application(directory.getName(), conf.getSizeAsBytes(
+              VasSparkConf.KEPT_INDEXES, VasSparkConf.KEPT_INDEXES_DEFAULT));
     } catch (IOException e) {
       throw new IllegalStateException(e.getMessage(), e);
     }
+  }
+
+  /** Returns the indexes that this process keeps. */
+  IndexCache indexes() {
+    return indexes;
+  }
+
+  /** Returns what this process counts. */
+  ShuffleCounters counters() {
+    return counters;
   }
 
   /** Returns the directory as any machine finds it: a path that all mount, or {@code lustre:///}. */
@@ -73,6 +98,7 @@ final class ApplicationFiles {
   /** Makes a file of a shuffle for writing, and the shuffle's directory if it is not there. */
   FSDataOutputStream create(int shuffle, String name) throws IOException {
     Path file = new Path(shuffle(shuffle), name);
+    counters.files.inc();
     try {
       return files.createPrivate(file, BUFFER_BYTES);
     } catch (FileNotFoundException e) {
@@ -83,6 +109,7 @@ final class ApplicationFiles {
 
   /** Opens a file of a shuffle for reading. */
   FSDataInputStream open(int shuffle, String name) throws IOException {
+    counters.opens.inc();
     return files.open(new Path(shuffle(shuffle), name), BUFFER_BYTES);
   }
 
@@ -111,7 +138,7 @@ final class ApplicationFiles {
       in.readFully(0, header);
       return MapIndex.header(header, shuffle, task).dataBytes()
           == lengths.getOrDefault(PredictableNames.sparkData(task), 0L);
-    } catch (EOFException e) {
+    } catch (EOFException | BadIndexException e) {
       return false;
     }
   }

@@ -1,10 +1,8 @@
 package org.apache.spark.shuffle.vas;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.vas.shuffle.mof.Segment;
 
 /**
@@ -12,9 +10,6 @@ import org.vas.shuffle.mof.Segment;
  * needs them. A block is 64 KiB, or the rest of its partition.
  */
 final class BlockPlan {
-  // Most indexes are shorter: one read.
-  private static final int FIRST_READ = 64 << 10;
-
   private final long offset;
   private final int[] lengths;
   private final int[] checksums;
@@ -55,12 +50,10 @@ final class BlockPlan {
   /**
    * Reads the plan of the partitions from {@code start} on and before {@code end}.
    *
-   * @param in the open index
    * @throws IOException if the index cannot be read, or is not what the map wrote
    */
-  static BlockPlan read(FSDataInputStream in, int shuffle, long taskAttempt, int start, int end)
+  static BlockPlan read(IndexSource source, int shuffle, long taskAttempt, int start, int end)
       throws IOException {
-    Source source = new Source(in);
     MapIndex index = MapIndex.header(source.bytes(0, MapIndex.HEADER), shuffle, taskAttempt);
     MapIndex.require(start >= 0 && start < end && end <= index.partitions(),
         "has " + index.partitions() + " partitions; asked for " + start + " to " + end);
@@ -75,7 +68,7 @@ final class BlockPlan {
     return of(records, source, index);
   }
 
-  private static BlockPlan of(MapIndex.PartitionRecord[] records, Source source, MapIndex index)
+  private static BlockPlan of(MapIndex.PartitionRecord[] records, IndexSource source, MapIndex index)
       throws IOException {
     int count = Math.toIntExact(Arrays.stream(records).mapToLong(each -> each.count()).sum());
     byte[] sums = source.bytes(
@@ -96,35 +89,5 @@ final class BlockPlan {
       }
     }
     return new BlockPlan(records[0].offset, lengths, checksums);
-  }
-
-  /** The index's file, of which the first bytes are read at once. */
-  private static final class Source {
-    private final FSDataInputStream in;
-    private final byte[] start;
-
-    Source(FSDataInputStream in) throws IOException {
-      this.in = in;
-      byte[] buffer = new byte[FIRST_READ];
-      int filled = 0;
-      int count;
-      do {
-        count = in.read(filled, buffer, filled, buffer.length - filled);
-        filled += Math.max(0, count);
-      } while (count > 0 && filled < buffer.length);
-      start = Arrays.copyOf(buffer, filled);
-    }
-
-    byte[] bytes(long from, int length) throws IOException {
-      if (from + length <= start.length) {
-        return Arrays.copyOfRange(start, (int) from, (int) from + length);
-      }
-      if (start.length < FIRST_READ) {
-        throw new EOFException("the index is cut off after " + start.length + " bytes");
-      }
-      byte[] bytes = new byte[length];
-      in.readFully(from, bytes, 0, length);
-      return bytes;
-    }
   }
 }

@@ -32,16 +32,38 @@ final class MapFiles {
    * @throws StorageAwayException if no map is to blame
    */
   BlockPlan plan(int end) {
-    try (FSDataInputStream in = files.open(shuffle, PredictableNames.sparkIndex(task))) {
-      return BlockPlan.read(in, shuffle, task, start, end);
+    try {
+      byte[] kept = files.indexes().find(shuffle, task);
+      if (kept == null) {
+        return planByFile(end);
+      }
+      files.counters().keptIndexes.inc();
+      return BlockPlan.read(IndexSource.of(kept), shuffle, task, start, end);
     } catch (IOException e) {
       throw failure(e);
+    }
+  }
+
+  private BlockPlan planByFile(int end) throws IOException {
+    try (FSDataInputStream in = files.open(shuffle, PredictableNames.sparkIndex(task))) {
+      files.counters().reads.inc();
+      IndexSource index = IndexSource.of(in);
+      BlockPlan plan = BlockPlan.read(index, shuffle, task, start, end);
+      if (index.whole() != null) {
+        files.indexes().keep(shuffle, task, index.whole());
+      }
+      return plan;
     }
   }
 
   /** Opens the data file. */
   FSDataInputStream openData() throws IOException {
     return files.open(shuffle, PredictableNames.sparkData(task));
+  }
+
+  /** Returns what the process counts. */
+  ShuffleCounters counters() {
+    return files.counters();
   }
 
   /**

@@ -93,10 +93,10 @@ final class MapIndex {
   /**
    * Reads the header of an index.
    *
-   * @throws IOException that says what is wrong, if these are not the first bytes of the index of
+   * @throws BadIndexException that says what is wrong, if these are not the first bytes of the index of
    *     this map output
    */
-  static MapIndex header(byte[] bytes, int shuffle, long taskAttempt) throws IOException {
+  static MapIndex header(byte[] bytes, int shuffle, long taskAttempt) throws BadIndexException {
     require(bytes.length >= HEADER, "is shorter than its header");
     ByteBuffer in = ByteBuffer.wrap(bytes);
     require(in.getInt(BODY) == crc(bytes, 0, BODY), "has a wrong checksum of its header");
@@ -137,9 +137,9 @@ final class MapIndex {
    *
    * @param bytes records, one after another
    * @param at where the record starts in them
-   * @throws IOException that says what is wrong with it
+   * @throws BadIndexException that says what is wrong with it
    */
-  PartitionRecord record(byte[] bytes, int at, int partition) throws IOException {
+  PartitionRecord record(byte[] bytes, int at, int partition) throws BadIndexException {
     ByteBuffer in = ByteBuffer.wrap(bytes, at, RECORD);
     require(ByteBuffer.wrap(bytes).getInt(at + RECORD - CHECKSUM)
         == crc(bytes, at, RECORD - CHECKSUM), "has a wrong checksum of partition " + partition);
@@ -161,9 +161,9 @@ final class MapIndex {
   }
 
   /** Throws an exception with this message, unless the condition holds. */
-  static void require(boolean holds, String otherwise) throws IOException {
+  static void require(boolean holds, String otherwise) throws BadIndexException {
     if (!holds) {
-      throw new IOException("the index " + otherwise);
+      throw new BadIndexException("the index " + otherwise);
     }
   }
 

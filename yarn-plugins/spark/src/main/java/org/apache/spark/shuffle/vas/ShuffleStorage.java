@@ -139,13 +139,17 @@ final class ShuffleStorage {
     makeRoot(root, ours);
     String name = application + "-" + Long.toUnsignedString(ThreadLocalRandom.current().nextLong());
     files.makeDirectory(new Path(root, name));
-    return application(name);
+    return application(name, 0);
   }
 
-  /** Returns the files of the application whose directory has this name. */
-  ApplicationFiles application(String name) {
-    return new ApplicationFiles(
-        files, new Path(root, name), new Path(directory, name).toString());
+  /**
+   * Returns the files of the application whose directory has this name.
+   *
+   * @param keptIndexes bytes of indexes that are kept in memory, at most
+   */
+  ApplicationFiles application(String name, long keptIndexes) {
+    return new ApplicationFiles(files, new Path(root, name), new Path(directory, name).toString(),
+        new IndexCache(keptIndexes));
   }
 
   /** Removes the directory of a job whose last application's files are gone; one in use stays. */

@@ -7,14 +7,15 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.client.StreamCallbackWithID;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.serializer.SerializerManager;
-import org.apache.spark.shuffle.MigratableResolver;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleBlockInfo;
-import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleDataIOUtils;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleMergedBlockId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.List;
@@ -24,12 +25,19 @@ import scala.collection.immutable.Seq;
 /**
  * Finds blocks of map output on Lustre, whichever executor wrote them. An executor that is taken out
  * of service has none to hand on.
+ *
+ * <p>It is one of Spark's kind because {@link VasShuffleManager} is; it has no file on local disks.
  */
-final class VasBlockResolver implements ShuffleBlockResolver, MigratableResolver {
+final class VasBlockResolver extends IndexShuffleBlockResolver {
+  private static final Logger LOG = LoggerFactory.getLogger(VasBlockResolver.class);
+  // Spark asks in the thread of the task, for all its blocks, and reads them in this order.
+  private static final ThreadLocal<VerifiedBuffer> LAST = new ThreadLocal<>();
+
   private final SparkConf conf;
   private ApplicationFiles files;
 
   VasBlockResolver(SparkConf conf) {
+    super(conf);
     this.conf = conf;
   }
 
@@ -52,7 +60,13 @@ final class VasBlockResolver implements ShuffleBlockResolver, MigratableResolver
 
   private ManagedBuffer data(int shuffle, long task, int start, int end) {
     MapFiles map = new MapFiles(files(), shuffle, task, start);
-    return new VerifiedBuffer(map, map.plan(end));
+    VerifiedBuffer made = new VerifiedBuffer(map, map.plan(end));
+    VerifiedBuffer before = LAST.get();
+    if (before != null) {
+      before.followedBy(made);
+    }
+    LAST.set(made);
+    return made;
   }
 
   // The driver's words are there only when its application has started.
@@ -98,6 +112,23 @@ final class VasBlockResolver implements ShuffleBlockResolver, MigratableResolver
     return (List<Tuple2<BlockId, ManagedBuffer>>) (List<?>) Nil$.MODULE$;
   }
 
+  /** Does nothing: the driver removes the files of a shuffle. */
   @Override
-  public void stop() {}
+  public void removeDataByMap(int shuffle, long task) {}
+
+  /** Drops what this process keeps of a shuffle in memory. */
+  synchronized void forget(int shuffle) {
+    if (files != null) {
+      files.indexes().forget(shuffle);
+    }
+  }
+
+  /** Tells what this process has asked of Lustre, and drops what it keeps in memory. */
+  @Override
+  public synchronized void stop() {
+    if (files != null) {
+      LOG.info("Map output on Lustre: {}", files.counters());
+      files.indexes().clear();
+    }
+  }
 }

@@ -35,7 +35,8 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
    * Makes a writer; the first byte makes the file.
    *
    * @param task the id of the task attempt, which no other attempt of the application has
-   * @param sync whether the data are on the servers' disks before they are published
+   * @param sync whether both files are on the servers' disks before they are published; an index
+   *     alone would be of no use
    */
   VasMapOutputWriter(ApplicationFiles files, int shuffle, long task, int partitions, boolean sync) {
     this.files = files;
@@ -59,19 +60,27 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
   public MapOutputCommitMessage commitAllPartitions(long[] sparksChecksums) throws IOException {
     checkWhole();
     if (data != null) {
-      if (sync) {
-        data.hsync();
-      }
+      syncIfAsked(data);
       data.close();
     }
+    byte[] index = MapIndex.encode(shuffle, task, lengths, checksums);
     String unpublished = PredictableNames.sparkUnpublished(task);
     try (FSDataOutputStream out = files.create(shuffle, unpublished)) {
-      out.write(MapIndex.encode(shuffle, task, lengths, checksums));
-      out.hsync();
+      out.write(index);
+      syncIfAsked(out);
     }
     files.publish(shuffle, unpublished, PredictableNames.sparkIndex(task));
+    files.indexes().keep(shuffle, task, index);
+    files.counters().bytesWritten.inc(Arrays.stream(lengths).sum());
     ended = true;
     return MapOutputCommitMessage.of(lengths);
+  }
+
+  private void syncIfAsked(FSDataOutputStream out) throws IOException {
+    if (sync) {
+      files.counters().syncs.inc();
+      out.hsync();
+    }
   }
 
   private void checkWhole() throws IOException {

@@ -1,13 +1,11 @@
 package org.apache.spark.shuffle.vas;
 
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.BaseShuffleHandle;
-import org.apache.spark.shuffle.ShuffleBlockResolver;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
-import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
@@ -22,9 +20,11 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
  * own reader fetches, decrypts, decompresses and merges, and gets its bytes of {@link
  * VasBlockResolver}, as if all of them were its executor's own. So no executor asks another one, and
  * none that is lost takes map output along.
+ *
+ * <p>It is one of Spark's own kind, because SQL copies each row before it is written for managers
+ * of other kinds.
  */
-public final class VasShuffleManager implements ShuffleManager {
-  private final SortShuffleManager writers;
+public final class VasShuffleManager extends SortShuffleManager {
   private final VasBlockResolver resolver;
 
   /**
@@ -34,21 +34,14 @@ public final class VasShuffleManager implements ShuffleManager {
    * @throws IllegalArgumentException with key, value and fix, if something contradicts it
    */
   public VasShuffleManager(SparkConf conf, boolean isDriver) {
-    VasSparkConf.prepare(conf);
-    this.writers = new SortShuffleManager(conf);
+    super(VasSparkConf.prepared(conf));
     this.resolver = new VasBlockResolver(conf);
-  }
-
-  @Override
-  public <K, V, C> ShuffleHandle registerShuffle(
-      int shuffle, ShuffleDependency<K, V, C> dependency) {
-    return writers.registerShuffle(shuffle, dependency);
   }
 
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(ShuffleHandle handle, long task, TaskContext context,
       ShuffleWriteMetricsReporter metrics) {
-    return new RelocatingWriter<>(writers.getWriter(handle, task, context, metrics));
+    return new RelocatingWriter<>(super.getWriter(handle, task, context, metrics));
   }
 
   @Override
@@ -60,21 +53,17 @@ public final class VasShuffleManager implements ShuffleManager {
         .getMapSizesByExecutorId(
             handle.shuffleId(), startMap, endMap, startPartition, endPartition), startPartition);
     return new VasShuffleReader<>((BaseShuffleHandle<K, ?, C>) handle, locations, context, metrics,
-        SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context));
+        canUseBatchFetch(startPartition, endPartition, context));
   }
 
   @Override
   public boolean unregisterShuffle(int shuffle) {
-    return writers.unregisterShuffle(shuffle);
+    resolver.forget(shuffle);
+    return super.unregisterShuffle(shuffle);
   }
 
   @Override
-  public ShuffleBlockResolver shuffleBlockResolver() {
+  public IndexShuffleBlockResolver shuffleBlockResolver() {
     return resolver;
-  }
-
-  @Override
-  public void stop() {
-    writers.stop();
   }
 }

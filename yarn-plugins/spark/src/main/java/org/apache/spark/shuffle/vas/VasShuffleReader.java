@@ -1,6 +1,5 @@
 package org.apache.spark.shuffle.vas;
 
-import java.util.function.Supplier;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -35,26 +34,36 @@ final class VasShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   @Override
   public Iterator<Product2<K, C>> read() {
-    Iterator<Product2<K, C>> records = telling(sparks::read);
+    Iterator<Product2<K, C>> records;
+    try {
+      records = sparks.read();
+    } catch (Throwable e) {
+      throw telling(e);
+    }
+    // Called for each record: nothing is allocated.
     return new AbstractIterator<>() {
       @Override
       public boolean hasNext() {
-        return telling(records::hasNext);
+        try {
+          return records.hasNext();
+        } catch (Throwable e) {
+          throw telling(e);
+        }
       }
 
       @Override
       public Product2<K, C> next() {
-        return telling(records::next);
+        try {
+          return records.next();
+        } catch (Throwable e) {
+          throw telling(e);
+        }
       }
     };
   }
 
-  private <T> T telling(Supplier<T> call) {
-    try {
-      return call.get();
-    } catch (Throwable e) {
-      throw VasShuffleReader.<RuntimeException>unchecked(told(e));
-    }
+  private RuntimeException telling(Throwable error) {
+    throw VasShuffleReader.<RuntimeException>unchecked(told(error));
   }
 
   // Spark's exception cannot be declared by what implements Scala's interfaces.

@@ -11,6 +11,9 @@ final class VasSparkConf {
   static final String DIRECTORY = "spark.vas.shuffle.directory";
   /** Says whether a map is done only when its data is on the disks of the servers; default false. */
   static final String SYNC = "spark.vas.shuffle.sync-data";
+  /** Bytes of indexes that an executor keeps in memory, at most. */
+  static final String KEPT_INDEXES = "spark.vas.shuffle.kept-indexes";
+  static final String KEPT_INDEXES_DEFAULT = "32m";
   /** The path of the application's directory, for executors; Spark puts its prefix before it. */
   static final String APPLICATION = "vas.application";
   /** The key of Spark that names the class of {@link VasShuffleDataIO}. */
@@ -24,11 +27,11 @@ final class VasSparkConf {
   private VasSparkConf() {}
 
   /**
-   * Sets what the shuffle manager needs, and refuses what contradicts it.
+   * Sets what the shuffle manager needs, and refuses what contradicts it; returns the same object.
    *
    * @throws IllegalArgumentException with key, value and fix
    */
-  static void prepare(SparkConf conf) {
+  static SparkConf prepared(SparkConf conf) {
     String plugin = VasShuffleDataIO.class.getName();
     conf.setIfMissing(PLUGIN, plugin);
     refuse(!conf.get(PLUGIN).equals(plugin), PLUGIN, conf,
@@ -41,6 +44,7 @@ final class VasSparkConf {
         "name a directory of yours on Lustre that every node mounts at the same path");
     // Each 64 KiB has a checksum already, and only Spark's own resolver can look for the cause.
     conf.setIfMissing(CHECKSUM, "false");
+    return conf;
   }
 
   private static void refuse(boolean wrong, String key, SparkConf conf, String fix) {

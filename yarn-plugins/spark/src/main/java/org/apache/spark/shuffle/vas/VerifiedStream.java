@@ -11,10 +11,9 @@ import org.apache.hadoop.fs.FSDataInputStream;
  * failed, all do. Not for several threads.
  */
 final class VerifiedStream extends InputStream {
-  private static final int BUFFER_BYTES = 1 << 20;
-
   private final MapFiles map;
   private final BlockPlan plan;
+  private final VerifiedBuffer source;
   private FSDataInputStream file;
   private byte[] buffer = {};
   private int at;
@@ -23,9 +22,10 @@ final class VerifiedStream extends InputStream {
   private long nextOffset;
   private RuntimeException failure;
 
-  VerifiedStream(MapFiles map, BlockPlan plan) {
+  VerifiedStream(MapFiles map, BlockPlan plan, VerifiedBuffer source) {
     this.map = map;
     this.plan = plan;
+    this.source = source;
     this.nextOffset = plan.offset();
   }
 
@@ -75,28 +75,35 @@ final class VerifiedStream extends InputStream {
   }
 
   private void readBlocks() throws IOException {
-    int end = nextBlock;
-    int bytes = 0;
-    while (end < plan.blocks() && bytes + plan.length(end) <= BUFFER_BYTES) {
-      bytes += plan.length(end++);
-    }
-    if (file == null) {
-      file = map.openData();
-      buffer = new byte[(int) Math.min(BUFFER_BYTES, plan.bytes())];
-    }
-    file.readFully(nextOffset, buffer, 0, bytes);
+    int count = file == null ? openAndRead() : readOn();
     int from = 0;
-    for (int block = nextBlock; block < end; block++) {
+    for (int block = nextBlock; block < nextBlock + count; block++) {
       if (!plan.isIntact(block, buffer, from)) {
         throw new IOException("wrong checksum of the " + plan.length(block) + " bytes at "
             + (nextOffset + from));
       }
       from += plan.length(block);
     }
-    nextOffset += bytes;
-    nextBlock = end;
+    map.counters().bytesVerified.inc(from);
+    nextOffset += from;
+    nextBlock += count;
     at = 0;
-    filled = bytes;
+    filled = from;
+  }
+
+  private int openAndRead() throws IOException {
+    FirstRead first = source.first();
+    file = first.file();
+    buffer = first.buffer();
+    source.beginNext();
+    return first.blocks();
+  }
+
+  private int readOn() throws IOException {
+    int count = FirstRead.blocks(plan, nextBlock);
+    map.counters().reads.inc();
+    file.readFully(nextOffset, buffer, 0, FirstRead.bytes(plan, nextBlock, count));
+    return count;
   }
 
   @Override

@@ -46,7 +46,7 @@ class JobsDirectoryTest {
   void anExecutorFindsItByWhatTheDriverTold() throws IOException {
     ApplicationFiles files = ShuffleStorage.ofJob(APPLICATION, site).makeApplication(APPLICATION);
     org.apache.hadoop.fs.Path told = new org.apache.hadoop.fs.Path(files.named());
-    assertTrue(ShuffleStorage.at(told.getParent().toString(), site).application(told.getName())
+    assertTrue(ShuffleStorage.at(told.getParent().toString(), site).application(told.getName(), 0)
         .canBeSeen());
   }
 

@@ -46,10 +46,14 @@ class LostExecutorTest {
     assertTrue(again.values().stream().mapToInt(each -> each).sum() >= 1, again.toString());
   }
 
-  private static Map<String, Integer> mapsAgain(SparkConf conf) throws Exception {
-    conf.setMaster("local-cluster[2,1,1024]").set("spark.executor.extraClassPath",
+  /** Returns the configuration changed to two executors in processes of their own. */
+  static SparkConf inLocalCluster(SparkConf conf) {
+    return conf.setMaster("local-cluster[2,1,1024]").set("spark.executor.extraClassPath",
         String.join(":", classPath().stream().filter(each -> !each.endsWith(".jar")).toList()));
-    try (JavaSparkContext context = new JavaSparkContext(conf)) {
+  }
+
+  private static Map<String, Integer> mapsAgain(SparkConf conf) throws Exception {
+    try (JavaSparkContext context = new JavaSparkContext(inLocalCluster(conf))) {
       JavaPairRDD<Integer, Integer> sums = Jobs.pairs(context, 2_000, 300)
           .mapValues(String::length).reduceByKey(Integer::sum, 3);
       Map<Integer, Integer> before = sums.collectAsMap();

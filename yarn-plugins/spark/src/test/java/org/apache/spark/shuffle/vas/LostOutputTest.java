@@ -51,26 +51,45 @@ class LostOutputTest {
 
   @Test
   void aDeletedIndex() throws Exception {
-    oneMapRunsAgain(conf(true, true, false), ".index", Files::delete);
+    oneMapRunsAgain(withoutKeptIndexes(), ".index", Files::delete);
   }
 
   @Test
   void aFlippedByteOfTheIndex() throws Exception {
-    oneMapRunsAgain(conf(true, true, false), ".index", LostOutputTest::flipFirst);
+    oneMapRunsAgain(withoutKeptIndexes(), ".index", LostOutputTest::flipFirst);
   }
 
   @Test
   void aCutOffIndex() throws Exception {
-    oneMapRunsAgain(conf(true, true, false), ".index", file ->
+    oneMapRunsAgain(withoutKeptIndexes(), ".index", file ->
         Files.write(file, java.util.Arrays.copyOf(Files.readAllBytes(file), 70)));
   }
 
   @Test
   void theFilesOfAnotherMapInItsPlace() throws Exception {
-    oneMapRunsAgain(conf(true, true, false), ".index", file -> Files.copy(
+    oneMapRunsAgain(withoutKeptIndexes(), ".index", file -> Files.copy(
         SparkApps.files(file.getParent(), ".index").stream().filter(other -> !other.equals(file))
             .findFirst().orElseThrow(), file,
         java.nio.file.StandardCopyOption.REPLACE_EXISTING));
+  }
+
+  /** It is in the memory of its writer, so a lost file costs nothing there. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aKeptIndexIsNotReadAgain(boolean delete) throws Exception {
+    try (JavaSparkContext context = new JavaSparkContext(conf(true, true, false))) {
+      JavaPairRDD<Integer, Integer> sums = sums(context);
+      List<?> before = sums.collect();
+      TaskCounts counts = TaskCounts.of(context.sc());
+      Path index = SparkApps.files(directory, ".index").get(1);
+      if (delete) {
+        Files.delete(index);
+      } else {
+        flipFirst(index);
+      }
+      assertEquals(before, sums.collect());
+      assertEquals(Map.of(), counts.failed());
+    }
   }
 
   @Test
@@ -86,14 +105,24 @@ class LostOutputTest {
   @ParameterizedTest
   @ValueSource(strings = {"index", "data"})
   void allOfAShuffle(String kind) throws Exception {
-    try (JavaSparkContext context = new JavaSparkContext(conf(true, true, false))) {
+    allOf(kind, Files::delete);
+  }
+
+  /** A machine that loses its power leaves files of the right length without their bytes. */
+  @Test
+  void allIndexesOfAShuffleAreZeros() throws Exception {
+    allOf("index", file -> Files.write(file, new byte[(int) Files.size(file)]));
+  }
+
+  private void allOf(String kind, Damage damage) throws Exception {
+    try (JavaSparkContext context = new JavaSparkContext(withoutKeptIndexes())) {
       JavaPairRDD<Integer, Integer> sums = context.parallelize(
           IntStream.range(0, 1_000).boxed().toList(), 12).mapToPair(i -> new Tuple2<>(i % 7, i))
           .reduceByKey(Integer::sum, 1);
       List<?> before = sums.collect();
       TaskCounts counts = TaskCounts.of(context.sc());
       for (Path file : SparkApps.files(directory, "." + kind)) {
-        Files.delete(file);
+        damage.to(file);
       }
       assertEquals(Set.copyOf(before), Set.copyOf(sums.collect()));
       assertEquals(12, counts.succeeded().entrySet().stream()
@@ -120,6 +149,10 @@ class LostOutputTest {
     return SparkApps.vas(directory).set("spark.shuffle.compress", String.valueOf(compress))
         .set("spark.shuffle.detectCorrupt", String.valueOf(detect))
         .set("spark.io.encryption.enabled", String.valueOf(encrypt));
+  }
+
+  private SparkConf withoutKeptIndexes() {
+    return conf(true, true, false).set("spark.vas.shuffle.kept-indexes", "0");
   }
 
   private static JavaPairRDD<Integer, Integer> sums(JavaSparkContext context) {
