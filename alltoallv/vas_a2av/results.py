@@ -54,6 +54,8 @@ def commands() -> Iterator[str]:
         yield _command(128, size, name, radix)
     for ranks, size, name in product((1024, 2048, 4096), (8, 64), ("two-phase", "sloav2")):
         yield _command(ranks, size, name)
+    for ranks, size in (*product((512, 1024), (8, 64)), (2048, 8), (4096, 8)):
+        yield _command(ranks, size, "sloav2", 8)
     for size in LARGE_SIZES:
         yield from (_command(128, size, "sloav2", radix) for radix in RADICES[:2])
         yield from (_command(128, size, "tuna", radix) for radix in RADICES[:1:-1])

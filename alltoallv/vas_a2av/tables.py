@@ -71,18 +71,26 @@ def _found(results: Sequence[BenchResult], ranks: int, size: int, *names: str) -
 
 
 def two_phase_table() -> str:
-    """Returns the table of SLOAV2 with radix 2 against two-phase, by ranks and size."""
+    """Returns the table of SLOAV2, with radix 2 and 8, against two-phase, by ranks and size."""
     results, rows = load(), []
     for ranks in sorted({each.ranks for each in results} - {MANY}):
         for size in SIZES:
             theirs = _found(results, ranks, size, "two-phase")
-            ours = [each for each in _found(results, ranks, size, "sloav2") if each.radix == 2]
-            if not theirs or not ours:
+            ours = {each.radix: each for each in _found(results, ranks, size, "sloav2")}
+            if not theirs or 2 not in ours:
                 continue
-            verdict = _met(ours[0], theirs[0], _GOALS_OF_TWO_PHASE.get(size))
-            cells = (f"{ranks:,}", f"{size:,}", _us(theirs[0]), _us(ours[0]))
-            rows.append((*cells, _gain(ours[0], theirs[0]), verdict))
-    return _table(("ranks", "B", "two-phase", "SLOAV2, radix 2", "", "goal"), rows)
+            cells = [f"{ranks:,}", f"{size:,}", _us(theirs[0])]
+            for radix in (2, 8):
+                cells += _against(ours.get(radix), theirs[0], _GOALS_OF_TWO_PHASE.get(size))
+            rows.append(cells)
+    columns = (("SLOAV2, radix 2", "", "goal"), ("radix 8", "", "goal"))
+    return _table(("ranks", "B", "two-phase", *columns[0], *columns[1]), rows)
+
+
+def _against(ours: BenchResult | None, theirs: BenchResult, goal: float | None) -> list[str]:
+    if ours is None:
+        return ["", "", ""]
+    return [_us(ours), _gain(ours, theirs), _met(ours, theirs, goal)]
 
 
 def tuna_table() -> str:
