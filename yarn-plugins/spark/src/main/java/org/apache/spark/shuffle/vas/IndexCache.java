@@ -59,7 +59,7 @@ final class IndexCache {
     shuffles.remove(shuffle);
   }
 
-  /** Drops all indexes. */
+  /** Forgets the indexes of all shuffles. */
   synchronized void clear() {
     shuffles.clear();
     bytes = 0;
