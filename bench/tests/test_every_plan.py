@@ -24,6 +24,7 @@ WITHOUT_ROUNDS = {
     "bench layout",
     "bench placement",
     "bench scale",
+    "bench waits",
 }
 
 
