@@ -145,7 +145,7 @@ def test_record_top_and_graph_have_the_full_names_of_a_jvm(
 
 
 def test_a_jvm_names_its_own_threads_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What `jcmd` prints is the program's to choose: here it names a thread of another process."""
+    """A program decides what `jcmd` prints of it: this one names a thread of another process."""
     jcmd = tmp_path / "jcmd"
     jcmd.write_text('#!/bin/sh\nprintf \'"mine" nid=11 \\n"taken" nid=22 \\n\'\n')
     jcmd.chmod(0o755)

@@ -19,7 +19,7 @@ class Again:
     _times: dict[ThreadOf, list[float]] = field(default_factory=dict)
 
     def add(self, thread: ThreadOf, now: float) -> bool:
-        """Adds a thread, unless it is there already; returns False if there is no room for it."""
+        """Adds a thread unless it waits already; returns False if the queue has no room for it."""
         if thread not in self._times and len(self._times) >= self.most:
             return False
         self._times.setdefault(thread, [now + later for later in self.after_seconds])

@@ -39,7 +39,7 @@ class Planner:
     replan: Replan | None = None
     every_seconds: float = 60.0
     found: Replanned | None = None
-    """What `replan` found last."""
+    """The plan and scores that `replan` found last."""
     _last: Offer | None = field(default=None, init=False)
     _next: float = field(default=float("-inf"), init=False)
 

@@ -139,5 +139,5 @@ def _callers(running: Iterable[RunningProcess]) -> set[int]:
 
 
 def role_of(name: str) -> ThreadRole:
-    """Returns the role of a thread that is no guest's, by its name."""
+    """Returns the role that a name gives to a thread which belongs to no guest."""
     return ThreadRole.STORAGE if _STORAGE.match(name) else ThreadRole.SERVICE
