@@ -23,9 +23,10 @@ from vas_tests.routes import RoutedNet, wait
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 FORGER = Path(__file__).parent / "vas_tests/forger.py"
 VIRTIO = ("169.254.213.1", "169.254.213.2", "virtio0")
-# A path is dead after 25 missed probes, half a second: these tests are of forged packets, and a
-# daemon that gets no core for 60 ms must not look like one whose path is dead.
-PATIENT = {"hold_down_ms": 400, "probe_misses": 25}
+# A path is dead after 75 missed probes, one and a half seconds: these tests are of forged packets,
+# and a daemon that gets no core for 60 ms, or asks twice for a neighbour's MAC address, must not look
+# like one whose path is dead. Whoever is silent here is so for three seconds.
+PATIENT = {"hold_down_ms": 400, "probe_misses": 75}
 SRIOV_LEG = ("10.77.0.11", "10.77.0.21", "vf0")
 
 
@@ -57,9 +58,18 @@ def refused(site: RoutedNet, reason: str) -> float:
     return site.metric("oss1", f'vas_route_probes_refused_total{{reason="{reason}"}}')
 
 
-def switches(site: RoutedNet) -> dict[str, list[dict[str, Any]]]:
-    """All that a node's daemon logged of its paths: a comparison shows path, time and cause."""
-    return {node: site.path_changes(node) for node in site.nodes}
+def switches(site: RoutedNet) -> dict[str, int]:
+    """How many changes of paths each node's daemon logged."""
+    return {node: len(site.path_changes(node)) for node in site.nodes}
+
+
+def switched_since(site: RoutedNet, before: dict[str, int]) -> list[dict[str, Any]]:
+    """The changes of paths after those that `switches` counted: path, time and cause."""
+    return [
+        {"node": node} | change
+        for node in site.nodes
+        for change in site.path_changes(node)[before[node] :]
+    ]
 
 
 def carried(site: RoutedNet) -> str:
@@ -76,7 +86,7 @@ def test_S2_what_a_user_forges_changes_no_path_and_is_counted(
         sent = int(forge(site, "user", *leg, "50"))
         assert carried(site) == ""
     wait(lambda: refused(site, "dropped") >= counted + sent, f"{sent} counted")
-    assert switches(site) == before
+    assert not switched_since(site, before)
     assert any("no node sent" in line["message"] for line in site.log("oss1"))
 
 
@@ -88,7 +98,7 @@ def test_S2_root_without_the_key_changes_no_path_and_is_counted(site: RoutedNet)
         assert carried(site) == ""
     wait(lambda: refused(site, "signature") >= counted + 100, "counted")
     assert refused(site, "format") >= 100
-    assert switches(site) == before
+    assert not switched_since(site, before)
 
 
 def test_S2_what_was_recorded_is_worth_nothing_later(site: RoutedNet) -> None:
@@ -103,7 +113,7 @@ def test_S2_what_was_recorded_is_worth_nothing_later(site: RoutedNet) -> None:
         forge(site, "replay", *VIRTIO, *told_down)
         assert carried(site) == ""
     wait(lambda: refused(site, "stale") > counted, "counted")
-    assert switches(site) == before
+    assert not switched_since(site, before)
 
 
 OPEN = """
@@ -148,12 +158,12 @@ def test_S2_a_key_that_others_may_read_is_not_used(site: RoutedNet) -> None:
     what = [li["what"] for li in site.log("oss1") if li["message"] == "probes are not signed"]
     assert "others may use it" in what[-1] and site.key.read_text().strip() not in what[-1]
     unsigned = 'vas_route_probes_refused_total{reason="unsigned"}'
-    wait(lambda: site.metric("vm1", unsigned) > 200, "vm1 believes none of it")
+    wait(lambda: site.metric("vm1", unsigned) > 300, "vm1 believes none of it")
     key.chmod(0o600)
     site.signal("oss1", signal.SIGHUP)
     wait(lambda: site.metric("oss1", "vas_route_probes_signed") == 1, "signed")
     site.wait_until_whole()
-    assert switches(site) == before, "half of the nodes without a key took a leg down"
+    assert not switched_since(site, before), "half of the nodes without a key took a leg down"
 
 
 def test_S2_half_of_the_nodes_still_old_takes_no_leg_down(site: RoutedNet) -> None:
@@ -170,7 +180,7 @@ def test_S2_half_of_the_nodes_still_old_takes_no_leg_down(site: RoutedNet) -> No
     wait(lambda: site.metric("oss1", rtt) > 0, "its guest answers by virtio")
     with site.probed("vm1", "oss1") as account:
         sent = site.sent_by("vm1", "virtio0")
-        wait(lambda: site.sent_by("vm1", "virtio0") > sent + 2000, "two seconds")
+        wait(lambda: site.sent_by("vm1", "virtio0") > sent + 3000, "three seconds")
     assert site.saved_state("oss1").paths[SRIOV] is PathState.UP
     assert (site.switches("oss1"), account[0].lost) == (before, 0)
     for node in ("oss2", "oss3"):
