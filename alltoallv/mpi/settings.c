@@ -5,6 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern char **environ;
+
+static const char *const NAMES[] = {
+    "VAS_A2AV", "VAS_A2AV_BATCH", "VAS_A2AV_DIRECT", "VAS_A2AV_EAGER", "VAS_A2AV_LEADERS",
+    "VAS_A2AV_MIN_RANKS", "VAS_A2AV_NETWORK", "VAS_A2AV_NODE_RANKS", "VAS_A2AV_PIECE",
+    "VAS_A2AV_RADIX", "VAS_A2AV_REPORT",
+#ifdef VAS_A2AV_SIMULATED
+    "VAS_A2AV_BLOCK_PS", "VAS_A2AV_COPY_BYTE_PS", /* transport.c */
+#endif
+};
+
+static bool is_setting(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (strlen(NAMES[i]) == length && strncmp(NAMES[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* A variable with a misspelled name would do nothing, silently: it is named on stderr, and switches
+ * the library off. */
+static void refuse_unknown_names(struct vas_settings *settings)
+{
+    for (char **each = environ; each && *each; each++) {
+        size_t length = strcspn(*each, "=");
+        if (strncmp(*each, NAMES[0], strlen(NAMES[0])) != 0 || is_setting(*each, length))
+            continue;
+        fprintf(stderr, "vas-a2av: %.*s: no setting has this name; MPI's own is used\n",
+                (int)length, *each);
+        settings->off = true;
+    }
+}
+
 /* Reads a number. Returns false if the variable is not set, or its value is not a number within
  * the bounds: that is named on stderr, and switches the library off. */
 static bool read_number(struct vas_settings *settings, const char *name, long long least,
@@ -84,5 +117,6 @@ struct vas_settings vas_settings_from_environment(void)
     if (read_number(&settings, "VAS_A2AV_MIN_RANKS", 1, 1 << 30, &value))
         settings.min_ranks = (int)value;
     read_report(&settings);
+    refuse_unknown_names(&settings);
     return settings;
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from vas_a2av.model import Network, PredictedCall, candidates, chosen, predict
 from vas_a2av.network_file import network_path, parse_network, write_network
 from vas_a2av.rounds import positions
 from vas_a2av.simulation import PLATFORMS, SimulatedCase, simulate
+from vas_a2av.tune_command import alike
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.process import run
@@ -85,14 +88,14 @@ def test_explain_uses_the_figures_that_were_measured(
     write_network(path, _FIGURES, "by hand")
     assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["figures"] == str(path)
+    assert (said["figures"], said["comment"]) == (str(path), "by hand")
     linear = next(each for each in said["candidates"] if each["algorithm"] == "linear")
     assert linear["startup_seconds"] == pytest.approx(7 * 2 * 30e-6 + 60e-6)
     path.write_text("overhead_ns = 3\nlatency = 4\n")
     assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) != 0
     assert "line 2 is not a figure: 'latency = 4'" in capsys.readouterr().err
     path.write_text("overhead_ns = 1.2.3\n")
-    assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) == 1
+    assert run_command(["a2av", "explain", "--ranks", "8", "--size", "8"]) == 2
     assert "line 1 is not a figure: 'overhead_ns = 1.2.3'" in capsys.readouterr().err
 
 
@@ -114,6 +117,34 @@ def test_figures_are_read_with_their_units() -> None:
     for wrong in ("1000000000001", "9" * 400):
         with pytest.raises(VasError, match="line 2 is not a figure"):
             parse_network(_FIGURES.replace("60000", wrong), where="here")
+
+
+def test_measurements_beside_other_work_are_not_alike() -> None:
+    network = Network()
+    assert alike(network, replace(network, local_seconds=0.29e-6))
+    for other in (
+        replace(network, copy_bytes_per_second=30e9),
+        replace(network, latency_seconds=5.7e-6),
+        replace(network, bytes_per_second=inf),
+        replace(network, local_seconds=0.0),
+    ):
+        assert not alike(network, other)
+        assert not alike(other, network)
+
+
+def test_explain_says_where_the_figures_are_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "figures"
+    write_network(figures, _FIGURES, "vas a2av tune, mpich, two ranks; disturbed")
+    words = ["a2av", "explain", "--ranks", "64", "--size", "8", "--network", str(figures)]
+    assert run_command(words) == 0
+    assert f"figures: {figures} (vas a2av tune, mpich, two ranks; disturbed)" in (
+        capsys.readouterr().out
+    )
+    figures.write_text("overhead_ns = many\n")
+    assert run_command(words) == 2
+    assert capsys.readouterr().err.startswith(f"vas: {figures}: line 1 is not a figure")
 
 
 _SHAPES = [(8, 1, 8), (64, 1, 8), (1024, 16, 8), (1000, 24, 100), (4096, 64, 700), (33, 8, 1)]

@@ -265,6 +265,14 @@ def test_tune_measures_what_the_library_reads(mpi: MpiKind) -> None:
     assert network.copy_bytes_per_second > 1e6
 
 
+def test_a_misspelled_setting_is_named_and_switches_off(mpi: MpiKind) -> None:
+    oracle = build_for(mpi, "oracle") / "oracle"
+    environment = _SMALL | {"VAS_A2AV_RADX": "4", "VAS_A2AV_REPORT": "1"}
+    said = launch(mpi, 2, [oracle, "20", "1"], environment=environment).stderr
+    assert "vas-a2av: VAS_A2AV_RADX: no setting has this name; MPI's own is used" in said
+    assert "calls passed to MPI: VAS_A2AV=off" in said
+
+
 def test_a_name_that_is_no_algorithm_switches_off(mpi: MpiKind) -> None:
     oracle = build_for(mpi, "oracle") / "oracle"
     environment = _SMALL | {"VAS_A2AV": "quick", "VAS_A2AV_REPORT": "1"}

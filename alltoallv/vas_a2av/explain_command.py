@@ -10,7 +10,7 @@ import click
 
 from vas_a2av.building import MPIS
 from vas_a2av.model import WORTH, Network, PredictedCall, Prediction, candidates, chosen
-from vas_a2av.network_file import network_path, read_network
+from vas_a2av.network_file import comment_of, network_path, read_network
 from vas_core.cli import SizeType, json_option, print_json
 from vas_core.options import shared
 from vas_core.table import print_table
@@ -26,18 +26,19 @@ def _call(ranks: int, per_node: int, size: int) -> PredictedCall:
 
 def _network(
     network: Path | None, overhead: float | None, latency: float | None, bandwidth: int | None
-) -> tuple[Network, str]:
-    """Returns the figures to predict with, and where they are from."""
+) -> tuple[Network, str, str]:
+    """Returns the figures to predict with, where they are, and what the file says of them."""
     measured = [network_path(name) for name in sorted(MPIS)]
     path = network or next((each for each in measured if each.is_file()), None)
     found = read_network(path) if path else Network()
+    comment = comment_of(path) if path else ""
     if overhead is not None:
         found = replace(found, overhead_seconds=overhead * 1e-6)
     if latency is not None:
         found = replace(found, latency_seconds=latency * 1e-6)
     if bandwidth is not None:
         found = replace(found, bytes_per_second=float(bandwidth))
-    return found, str(path or _ASSUMED)
+    return found, str(path or _ASSUMED), comment
 
 
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -72,7 +73,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
     click.option("--bandwidth", type=SizeType(1), help="Bytes per second of a node's link."),
 )
 @json_option
-def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) -> None:
+def explain(case: PredictedCall, figures: tuple[Network, str, str], as_json: bool) -> None:
     """Predict the cost of each algorithm, by a model.
 
     The first line is the cheapest algorithm. STARTUP is the part of its time that does not depend
@@ -82,18 +83,20 @@ def explain(case: PredictedCall, figures: tuple[Network, str], as_json: bool) ->
     \b
     Example: vas a2av explain --ranks 1024 --per-node 16 --size 8
     """
-    network, source = figures
+    network, source, comment = figures
     found = sorted(candidates(case), key=lambda each: each.seconds(network))
     passed = passes(case.ranks)
     best = None if passed else chosen(found, network)
     if as_json:
         predicted = [_as_json(each, network) for each in found]
         choice = _as_json(best, network) if best else None
-        print_json({"figures": source, "candidates": predicted, "chosen": choice})
+        said = {"figures": source, "comment": comment, "candidates": predicted, "chosen": choice}
+        print_json(said)
         return
     header = ("ALGORITHM", "RADIX", "LEADERS", "PREDICTED US", "STARTUP US", "MESSAGES", "SENT B")
     print_table(header, [_row(each, network) for each in found])
-    click.echo(f"\nfigures: {source}\n{passed or reason(found, best, network)}")
+    measured = f"{source} ({comment})" if comment else source
+    click.echo(f"\nfigures: {measured}\n{passed or reason(found, best, network)}")
 
 
 def passes(ranks: int) -> str:

@@ -33,6 +33,11 @@ class Network:
     copy_bytes_per_second: float = 10e9
     local_seconds: float = 0.2e-6
 
+    @property
+    def message_seconds(self) -> float:
+        """Seconds of a message of one byte, from its sender's start to its receiver's end."""
+        return 2 * self.overhead_seconds + self.latency_seconds
+
 
 @dataclass(frozen=True)
 class PredictedCall:

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 
 from vas_a2av.model import Network
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.reading import read_limited
 
@@ -39,10 +39,17 @@ def read_network(path: Path) -> Network:
     return parse_network(text, where=str(path))
 
 
+def comment_of(path: Path) -> str:
+    """Returns the first line of a file of figures if it is a comment, which tells where they are
+    from; else an empty text. Raises as `read_limited` does, UnicodeDecodeError."""
+    first, _, _ = read_limited(path, _MOST_BYTES).decode().partition("\n")
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
 def parse_network(text: str, where: str) -> Network:
     """Returns the network that lines like `overhead_ns = 700` describe.
 
-    Raises VasError when a line is not a figure, or one is missing.
+    Raises BadInput when a line is not a figure, or one is missing.
     """
     found: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -50,11 +57,11 @@ def parse_network(text: str, where: str) -> Network:
         if line.strip() and not line.startswith("#"):
             value = float(matched[2]) if matched and matched[1] in _FIGURES else inf
             if not matched or value > _MOST:
-                raise VasError(f"line {number} is not a figure: {line!r}", where=where, hint=_HINT)
+                raise BadInput(f"line {number} is not a figure: {line!r}", where=where, hint=_HINT)
             found[matched[1]] = value
     missing = [name for name in _FIGURES if name not in found]
     if missing:
-        raise VasError(f"{missing[0]} is missing", where=where, hint=_HINT)
+        raise BadInput(f"{missing[0]} is missing", where=where, hint=_HINT)
     return Network(
         overhead_seconds=found["overhead_ns"] * 1e-9,
         latency_seconds=found["latency_ns"] * 1e-9,
