@@ -67,6 +67,14 @@ int ask_objects(int fd, enum request kind);
 /* The errno of an OST that is away and holds bytes of that part of a file of the mount; else 0. */
 int ask_range(int fd, uint64_t start, size_t length, bool writing);
 
+/* Tells whether the bytes of files cross links; sets the number of the ranges that are known. */
+bool bytes_cross_links(uint32_t *epoch);
+/* Returns `moved` when these bytes would be here, or there, on a machine of its own: -1 and an errno
+ * if they did not cross. A negative `start`: they end at the descriptor's position. */
+ssize_t crossed(ssize_t moved, int fd, off64_t start, bool writing);
+/* Returns when all bytes that were written are at their OSTs: 0, or an errno. */
+int all_crossed(int fd);
+
 #pragma GCC visibility pop
 
 #endif

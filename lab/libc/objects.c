@@ -87,36 +87,46 @@ static size_t length_of(const struct iovec *parts, int count)
     return length;
 }
 
-#define MOVE(name, parameters, call, question)                              \
+/* `crossing` sees how many bytes were moved as `moved`. */
+#define MOVE(name, parameters, call, question, crossing)                    \
     ssize_t name parameters                                                 \
     {                                                                       \
+        ssize_t moved;                                                      \
         if (osts_are_watched())                                             \
             REFUSE(question);                                               \
-        return NEXT(name) call;                                             \
+        moved = NEXT(name) call;                                            \
+        return moved > 0 ? (crossing) : moved;                              \
     }
-MOVE(read, (int fd, void *to, size_t n), (fd, to, n), ask_at(fd, n, false))
-MOVE(write, (int fd, const void *from, size_t n), (fd, from, n), ask_at(fd, n, true))
+#define IN(fd, at) crossed(moved, fd, at, false)
+#define OUT(fd, at) crossed(moved, fd, at, true)
+MOVE(read, (int fd, void *to, size_t n), (fd, to, n), ask_at(fd, n, false), IN(fd, -1))
+MOVE(write, (int fd, const void *from, size_t n), (fd, from, n), ask_at(fd, n, true), OUT(fd, -1))
 MOVE(readv, (int fd, const struct iovec *to, int n), (fd, to, n),
-     ask_at(fd, length_of(to, n), false))
+     ask_at(fd, length_of(to, n), false), IN(fd, -1))
 MOVE(writev, (int fd, const struct iovec *from, int n), (fd, from, n),
-     ask_at(fd, length_of(from, n), true))
+     ask_at(fd, length_of(from, n), true), OUT(fd, -1))
 MOVE(pread, (int fd, void *to, size_t n, off_t at), (fd, to, n, at),
-     ask_range(fd, (uint64_t)at, n, false))
+     ask_range(fd, (uint64_t)at, n, false), IN(fd, at))
 MOVE(pread64, (int fd, void *to, size_t n, off64_t at), (fd, to, n, at),
-     ask_range(fd, (uint64_t)at, n, false))
+     ask_range(fd, (uint64_t)at, n, false), IN(fd, at))
 MOVE(pwrite, (int fd, const void *from, size_t n, off_t at), (fd, from, n, at),
-     ask_range(fd, (uint64_t)at, n, true))
+     ask_range(fd, (uint64_t)at, n, true), OUT(fd, at))
 MOVE(pwrite64, (int fd, const void *from, size_t n, off64_t at), (fd, from, n, at),
-     ask_range(fd, (uint64_t)at, n, true))
+     ask_range(fd, (uint64_t)at, n, true), OUT(fd, at))
 /* Whole files, as `cp` and `cat` move them: the part that is asked about is the first GiB. */
 #define PART(n) ((n) < (1u << 30) ? (n) : (1u << 30))
+/* Where what was moved begins, by a position that the call has moved on; -1: the descriptor's. */
+#define BEGAN(at) ((at) ? *(at) - moved : -1)
 MOVE(copy_file_range, (int in, off64_t *from, int out, off64_t *to, size_t n, unsigned int flags),
      (in, from, out, to, n, flags),
-     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true))
+     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true),
+     IN(in, BEGAN(from)) < 0 ? -1 : OUT(out, BEGAN(to)))
 MOVE(sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n),
-     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true))
+     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true),
+     IN(in, BEGAN(at)) < 0 ? -1 : OUT(out, -1))
 MOVE(sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n),
-     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true))
+     ask_at(in, PART(n), false) ?: ask_at(out, PART(n), true),
+     IN(in, BEGAN(at)) < 0 ? -1 : OUT(out, -1))
 
 /* ---- all objects ---- */
 
@@ -127,8 +137,16 @@ MOVE(sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n),
             REFUSE(question);                                               \
         return NEXT(name) call;                                             \
     }
-WHOLE(fsync, (int fd), (fd), ask_objects(fd, SYNC))
-WHOLE(fdatasync, (int fd), (fd), ask_objects(fd, SYNC))
+#define SYNCED(name)                                                        \
+    int name(int fd)                                                        \
+    {                                                                       \
+        if (osts_are_watched())                                             \
+            REFUSE(ask_objects(fd, SYNC));                                  \
+        REFUSE(all_crossed(fd));                                            \
+        return NEXT(name)(fd);                                              \
+    }
+SYNCED(fsync)
+SYNCED(fdatasync)
 WHOLE(ftruncate, (int fd, off_t n), (fd, n), ask_objects(fd, PUNCH))
 WHOLE(ftruncate64, (int fd, off64_t n), (fd, n), ask_objects(fd, PUNCH))
 WHOLE(truncate, (const char *path, off_t n), (path, n), ask_named(AT_FDCWD, path, 0, PUNCH))

@@ -14,8 +14,10 @@ struct board {
     uint8_t away[4056]; /* by index: 0, or the errno of whatever needs that OST */
     uint64_t by_ost[ALL_KINDS][COUNTED_OSTS];
     uint64_t opens; /* of the MDT */
+    uint32_t linked;      /* bytes cross links (links.c) */
+    uint32_t links_epoch; /* changes when ranges that a thread knows may be wrong */
 };
-_Static_assert(sizeof(struct board) == 16392, "as board.py has it");
+_Static_assert(sizeof(struct board) == 16400, "as board.py has it");
 
 static struct board *board;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -45,6 +47,15 @@ bool osts_are_watched(void)
 {
     pthread_once(&once, map_board);
     return board && __atomic_load_n(&board->watched, __ATOMIC_RELAXED);
+}
+
+bool bytes_cross_links(uint32_t *epoch)
+{
+    pthread_once(&once, map_board);
+    if (!board || !__atomic_load_n(&board->linked, __ATOMIC_RELAXED))
+        return false;
+    *epoch = __atomic_load_n(&board->links_epoch, __ATOMIC_ACQUIRE);
+    return true;
 }
 
 static int error_of(uint32_t ost)

@@ -25,6 +25,7 @@ from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
 from vas_lab.health import LabProblem, find_problems
+from vas_lab.links.totals import LinkTotals, parse_totals
 from vas_lab.lustre.mds import client as mds
 from vas_lab.messages import DETACH, JobRequest
 from vas_lab.network.topology import plan_topology
@@ -133,6 +134,16 @@ class Lab:
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
         inner = with_environment(variables, Path.cwd(), argv)
         return [*lab, *into_node(holders.get(node or master)), *inner]
+
+    def link_totals(self, *, drop_caches: bool = False) -> list[LinkTotals]:
+        """Returns how many bytes of files each client read from and wrote to each server by a link.
+
+        `drop_caches` empties the page caches of all nodes first. Raises VasError where links are
+        free.
+        """
+        words = ["--drop"] if drop_caches else []
+        argv = [sys.executable, "-P", "-m", "vas_lab.links.totals", *words]
+        return parse_totals(run(self.enter(argv)).stdout)
 
     def nodes(self) -> tuple[str, ...]:
         """Returns the names of the lab's nodes: hosts, guests and the ResourceManager's."""

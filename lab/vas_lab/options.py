@@ -16,7 +16,7 @@ from vas_lab.disk import check_disk, free_bytes
 from vas_lab.network.topology import plan_topology
 from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory, check_mount, lab_site_yaml
-from vas_lab.spec import LabSpec, find_java
+from vas_lab.spec import LabLinks, LabSpec, find_java
 from vas_lab.state import running_file
 from vas_yarn.jars import find_hadoop, find_plugins
 
@@ -26,7 +26,8 @@ class LabOptions:
     """A lab of `hosts` equal storage servers, or of the site in `cluster_file`.
 
     `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out, `hdfs` adds
-    HDFS's daemons. A job that has not ended after `job_limit_seconds` is killed.
+    HDFS's daemons. With honest `links` the bytes of files cross the lab's network (docs/lab.md).
+    A job that has not ended after `job_limit_seconds` is killed.
     """
 
     state_dir: Path
@@ -34,6 +35,7 @@ class LabOptions:
     cluster_file: Path | None = None
     plain: bool = False
     hdfs: bool = False
+    links: LabLinks = LabLinks.FREE
     job_limit_seconds: float | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
 
@@ -63,6 +65,7 @@ def prepare(options: LabOptions) -> LabSpec:
         user_namespace=user_namespaces(),
         properties=dict(options.properties),
         hdfs=options.hdfs,
+        links=options.links,
         job_limit_seconds=options.job_limit_seconds,
     )
     spec.archive.build(spec.ingredients)
@@ -94,7 +97,7 @@ def user_namespaces() -> bool:
 
     Raises NotHere if the kernel allows neither, or if a program is missing.
     """
-    for program in ("unshare", "nsenter", "ip", "mount"):
+    for program in ("unshare", "nsenter", "ip", "tc", "mount"):
         if shutil.which(program) is None:
             raise NotHere(f"no {program} on PATH", hint="run `vas doctor` for the package")
     kinds = ["--mount", "--pid", "--net", "--uts", "--fork"]

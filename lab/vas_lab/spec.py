@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +17,13 @@ from vas_yarn.cds.archive import ClassArchive, Ingredients
 
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
+
+
+class LabLinks(StrEnum):
+    """What a byte on another host's OST costs in a lab."""
+
+    FREE = "free"
+    HONEST = "honest"
 
 
 class LabSpec(BaseModel):
@@ -31,6 +39,7 @@ class LabSpec(BaseModel):
     user_namespace: bool
     properties: dict[str, str] = {}
     hdfs: bool = False
+    links: LabLinks = LabLinks.FREE
     job_limit_seconds: float | None = None
 
     @property

@@ -13,6 +13,7 @@ from vas_lab.spec import LabSpec
 RESOURCE_MANAGER = "resourcemanager"
 JOB_HISTORY = "jobhistory"
 MDS = "mds"
+LINKS = "links"
 _YARN = "org.apache.hadoop.yarn.server"
 _HDFS = "org.apache.hadoop.hdfs.server"
 # A NameNode refuses racks of different depths, as VAS's are from where names are not known.

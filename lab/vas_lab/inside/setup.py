@@ -14,16 +14,18 @@ from vas_core.files import write_atomically
 from vas_core.root import Root
 from vas_lab.enter import into_node
 from vas_lab.hadoop.configuration import child_arguments, configuration, hadoop_program, log4j
-from vas_lab.hadoop.daemons import MDS, LabDaemon
+from vas_lab.hadoop.daemons import LINKS, MDS, LabDaemon
 from vas_lab.hadoop.hdfs import WEB_APPS, WEB_XML
 from vas_lab.inside import mounts
 from vas_lab.inside.nodes import Holder, set_up_nodes
 from vas_lab.inside.routes import route_nodes
+from vas_lab.links.totals import links_argv
 from vas_lab.lustre.stand_in import LabLustre
 from vas_lab.network.apply import build_network
 from vas_lab.network.paths import PathCounters, read_paths
+from vas_lab.network.shaping import shape_network
 from vas_lab.network.topology import plan_topology
-from vas_lab.spec import CDS, LabSpec
+from vas_lab.spec import CDS, LabLinks, LabSpec
 
 _KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TERM", "TZ", "USER")
 
@@ -61,6 +63,8 @@ class Inside:
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
         route_nodes(spec.cluster_file)
+        if spec.links is LabLinks.HONEST:
+            shape_network(cluster, self.topology)
         self.holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
         write_atomically(spec.holders_file, json.dumps(self._pids()))
         write_atomically(
@@ -71,6 +75,13 @@ class Inside:
         """Returns the stand-in's MDS as a daemon; it runs without the preloaded library."""
         argv = tuple(self.lustre.mds_argv())
         return LabDaemon(name=MDS, node=self.topology.master, argv=argv, preload=False)
+
+    def links(self) -> LabDaemon | None:
+        """Returns the daemon of honest links; None where bytes need not cross any."""
+        if self._spec.links is LabLinks.FREE:
+            return None
+        argv = links_argv(self._spec.cluster_file, self.lustre.state_dir)
+        return LabDaemon(name=LINKS, node=self.topology.master, argv=argv, preload=False)
 
     def command(self, daemon: LabDaemon) -> tuple[list[str], Mapping[str, str]]:
         """Returns the command line and environment by which the supervisor starts a daemon."""

@@ -25,6 +25,7 @@ from vas_lab.hadoop.daemons import hdfs_daemons, yarn_daemons
 from vas_lab.inside.children import Children
 from vas_lab.inside.readiness import Readiness
 from vas_lab.inside.setup import Inside
+from vas_lab.links.totals import wait_linked
 from vas_lab.messages import DETACH
 from vas_lab.procfs import cpu_seconds
 from vas_lab.spec import LabSpec
@@ -72,6 +73,9 @@ class Supervisor:
         self._children.watch(self._inside.holders)
         self._children.start(self._inside.mds())
         self._inside.lustre.wait_ready()
+        if links := self._inside.links():
+            self._children.start(links)
+            wait_linked(self._inside.lustre.state_dir)
         hdfs = hdfs_daemons(self._spec) if self._spec.hdfs else []
         for daemon in (*hdfs, *yarn_daemons(self._spec)):
             self._children.start(daemon)

@@ -21,7 +21,9 @@ _OST_KINDS = (*_KINDS, "reads", "writes")
 _OST_COUNTS = struct.Struct(f"<{_COUNTED_OSTS}Q")
 _OPENS = struct.Struct("<Q")
 _OPENS_AT = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
-_BOARD_BYTES = _OPENS_AT + _OPENS.size
+_LINKS = struct.Struct("<II")  # whether bytes cross links, and a number of what clients may skip
+_LINKS_AT = _OPENS_AT + _OPENS.size
+_BOARD_BYTES = _LINKS_AT + _LINKS.size
 
 
 def board_path(state_dir: Path) -> Path:
@@ -61,7 +63,7 @@ class Board:
         """Starts counting from 0, or stops; the counts stay until the next start."""
         if on:
             _COUNTS.pack_into(self._page, _FLAGS.size, 0, 0, 0, 0)
-            self._page[_AWAY_END:] = bytes(_BOARD_BYTES - _AWAY_END)
+            self._page[_AWAY_END:_LINKS_AT] = bytes(_LINKS_AT - _AWAY_END)
         self._watch(counting=on)
 
     def requests(self) -> dict[str, int]:
@@ -85,6 +87,15 @@ class Board:
         if not self._counting or not 0 <= ost < _COUNTED_OSTS:
             return None
         return {kind: self._of_osts(kind)[ost] for kind in _OST_KINDS}
+
+    def link(self, *, on: bool) -> None:
+        """Has each read and write of a file ask the links of its node, or not."""
+        _LINKS.pack_into(self._page, _LINKS_AT, on, 0)
+
+    def forget_ranges(self) -> None:
+        """Has all processes ask again for bytes that they knew to be in their node's cache."""
+        on, number = _LINKS.unpack_from(self._page, _LINKS_AT)
+        _LINKS.pack_into(self._page, _LINKS_AT, on, (number + 1) % (1 << 32))
 
     @property
     def _counting(self) -> bool:

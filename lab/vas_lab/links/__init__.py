@@ -1,0 +1,1 @@
+"""Makes distance cost something in a lab: bytes of a stripe cross the lab's network."""

@@ -1,0 +1,137 @@
+"""Carries bytes of files between a client's node and a server's, over the lab's network."""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from vas_lab.links.networks import in_network
+
+_MOST_AT_ONCE = 1 << 20
+
+
+@dataclass
+class Transfer:
+    """Bytes of a file to carry. `descriptor` is closed, and `then` called, when they are across.
+
+    `error` is an errno if they are not.
+    """
+
+    descriptor: int
+    start: int
+    length: int
+    to_client: bool
+    then: Callable[[Transfer], None]
+    error: int = 0
+
+
+@dataclass
+class WireTotals:
+    """Bytes that crossed a wire: those that its client read, and those that it wrote."""
+
+    read: int = 0
+    written: int = 0
+
+
+@dataclass
+class Wire:
+    """A TCP connection from a client's node to a server's. One transfer crosses at a time.
+
+    Both ends are in this process: what one end sends from the file, the other takes and drops, as
+    the client then reads the same bytes from this machine's memory.
+    """
+
+    client: str
+    server: str
+    address: str
+    totals: WireTotals = field(default_factory=WireTotals)
+    _waiting: queue.SimpleQueue[Transfer] = field(default_factory=queue.SimpleQueue)
+    _ends: tuple[socket.socket, socket.socket] | None = None
+
+    def __post_init__(self) -> None:
+        threading.Thread(
+            target=self._work, name=f"{self.client}-{self.server}", daemon=True
+        ).start()
+
+    def carry(self, transfer: Transfer) -> None:
+        """Takes a transfer, and returns before it is across."""
+        self._waiting.put(transfer)
+
+    def _work(self) -> None:
+        while True:
+            transfer = self._waiting.get()
+            try:
+                self._carry(transfer)
+            except OSError as broken:
+                transfer.error = broken.errno or 5
+                self._hang_up()
+            finally:
+                os.close(transfer.descriptor)
+                transfer.then(transfer)
+
+    def _carry(self, transfer: Transfer) -> None:
+        client, server = self._ends or self._connect()
+        sender, receiver = (server, client) if transfer.to_client else (client, server)
+        carried = _pump(transfer, sender, receiver)
+        if transfer.to_client:
+            self.totals.read += carried
+        else:
+            self.totals.written += carried
+
+    def _connect(self) -> tuple[socket.socket, socket.socket]:
+        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+        with in_network(self.server, lambda: _listen(family, self.address)) as listener:
+            place = listener.getsockname()[:2]
+            client = in_network(self.client, lambda: socket.create_connection(place, 10.0))
+            server, _ = listener.accept()
+        self._ends = client, server
+        for end in self._ends:
+            end.setblocking(False)
+        return self._ends
+
+    def _hang_up(self) -> None:
+        for end in self._ends or ():
+            end.close()
+        self._ends = None
+
+
+def _listen(family: socket.AddressFamily, address: str) -> socket.socket:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.bind((address, 0))
+    listener.listen(1)
+    listener.settimeout(10.0)
+    return listener
+
+
+def _pump(transfer: Transfer, sender: socket.socket, receiver: socket.socket) -> int:
+    """Sends the bytes and takes them; returns how many. A file that was cut has fewer of them."""
+    at, end, taken = transfer.start, transfer.start + transfer.length, 0
+    while at < end or taken < at - transfer.start:
+        ready = _ready(receiver, sender if at < end else None)
+        if sender.fileno() in ready:
+            with suppress(BlockingIOError):
+                part = min(end - at, _MOST_AT_ONCE)
+                sent = os.sendfile(sender.fileno(), transfer.descriptor, at, part)
+                at, end = (at + sent, end) if sent else (at, at)
+        if receiver.fileno() in ready:
+            with suppress(BlockingIOError):
+                got = len(receiver.recv(_MOST_AT_ONCE, socket.MSG_TRUNC))
+                if not got:
+                    raise ConnectionResetError(104, "the other end is closed")
+                taken += got
+    return taken
+
+
+def _ready(receiver: socket.socket, sender: socket.socket | None) -> set[int]:
+    """Waits until one of the ends can go on; returns the descriptors of those that can."""
+    poll = select.poll()
+    poll.register(receiver, select.POLLIN)
+    if sender:
+        poll.register(sender, select.POLLOUT)
+    return {descriptor for descriptor, _ in poll.poll()}
