@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 FORGER = Path(__file__).parent / "vas_tests/forger.py"
 VIRTIO = ("169.254.213.1", "169.254.213.2", "virtio0")
 # A path is dead after 75 missed probes, one and a half seconds: these tests are of forged packets,
-# and a daemon that gets no core for 60 ms, or asks twice for a neighbour's MAC address, must not look
-# like one whose path is dead. Whoever is silent here is so for three seconds.
+# and a daemon that gets no core for 60 ms, or asks twice for a neighbour's MAC address, must not
+# look like one whose path is dead. Whoever is silent here is so for three seconds.
 PATIENT = {"hold_down_ms": 400, "probe_misses": 75}
 SRIOV_LEG = ("10.77.0.11", "10.77.0.21", "vf0")
 

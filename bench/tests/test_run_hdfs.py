@@ -18,6 +18,7 @@ from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import BenchPlan
 from vas_cluster import Cluster, parse_cluster
 from vas_core.process import Completed
+from vas_lab.links.totals import LinkTotals
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.history import History, MapAttempt, Split
@@ -82,6 +83,9 @@ class FakeLab:
 
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)
+
+    def link_totals(self) -> list[LinkTotals]:
+        return []
 
     def refuse_broken(self) -> None: ...
 

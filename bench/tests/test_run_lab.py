@@ -23,6 +23,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
 from vas_lab.control import ControlAnswer, ControlRequest
 from vas_lab.disk import LAB_BYTES
+from vas_lab.links.totals import LinkTotals
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.jobs.job import JobResult
@@ -109,6 +110,10 @@ class FakeLab:
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)
 
+    def link_totals(self) -> list[LinkTotals]:
+        done = len(self.jobs) << 20
+        return [LinkTotals("vm1", "oss1", done, 0), LinkTotals("vm1", "oss2", done, 2 * done)]
+
     def refuse_broken(self) -> None:
         if self.is_broken:
             raise VasError("a NodeManager is gone")
@@ -182,6 +187,8 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert verdicts[1].wrong == "it is other, stock's abc"
     assert measures["throughput_bytes_per_second"] == it.size_bytes / 9
     assert measures["metadata_requests"] == 7
+    assert measures["link_bytes/own host"] == 1 << 20
+    assert measures["link_bytes/other hosts"] == 3 << 20
     assert found is not None and found.phases == {"start": 1, "map": 1}
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
 

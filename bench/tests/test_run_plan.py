@@ -112,6 +112,7 @@ def test_experiments_are_the_product() -> None:
         "split_bytes": 32 << 20,
         "reducers": 4,
         "hosts": 4,
+        "links": "honest",
     }
     assert found[2].parameters["codec"] == "lz4"
 

@@ -25,6 +25,7 @@ from vas_lab.lab import Lab
 from vas_lab.netlab.command import net
 from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, read_site
+from vas_lab.spec import LabLinks
 from vas_lab.state import (
     default_directory,
     is_running,
@@ -78,13 +79,20 @@ lab.add_command(net)
     help="Map of the site, instead of --hosts.",
 )
 @click.option("--plain", is_flag=True, help="Stock Hadoop on file:///, without the VAS plugins.")
+@click.option(
+    "--links",
+    type=click.Choice(list(LabLinks)),
+    default=LabLinks.FREE,
+    show_default=True,
+    help="honest: bytes of files cross the lab's network, at a tenth of the paper's speeds.",
+)
 @_properties
 @click.option(
     "--dry-run", is_flag=True, help="Print the ip commands of its network; start nothing."
 )
 @json_option
 def up(
-    name: str, hosts: int, cluster_file: Path | None, plain: bool,
+    name: str, hosts: int, cluster_file: Path | None, plain: bool, links: LabLinks,
     properties: tuple[str, ...], dry_run: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Start a lab; return when every NodeManager runs.
@@ -95,6 +103,7 @@ def up(
     \b
     Examples: vas lab up
               vas lab up --hosts 2 --name small
+              vas lab up --links honest
               vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
     \f
     Raises BadInput where options contradict one another.
@@ -109,6 +118,7 @@ def up(
         hosts=hosts,
         cluster_file=cluster_file,
         plain=plain,
+        links=links,
         properties=_parse_properties(properties),
     )
     if dry_run:

@@ -43,6 +43,7 @@ MEASURES: dict[str, Measure] = {
     "device_written_bytes": Measure("B", "bytes that the block device wrote"),
     "device_requests": Measure("", "requests to the block device"),
     "network_received_bytes": Measure("B", "bytes that an interface received"),
+    "link_bytes": Measure("B", "bytes of files that crossed a lab's links, by where their OST is"),
     "network_sent_bytes": Measure("B", "bytes that an interface sent"),
     "page_cache_bytes": Measure("B", "page cache at the end", "neither"),
     "containers_started": Measure("", "YARN containers started"),

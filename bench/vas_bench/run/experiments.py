@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 from vas_bench.results.record import Parameter
-from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, WorkloadName, in_order
+from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, Links, WorkloadName, in_order
 from vas_cluster.model import Flock
 from vas_core.shown import counted
 from vas_core.sizes import format_size
@@ -26,6 +26,7 @@ class Experiment:
     codec: Codec = "none"
     jvm: JvmProfile = "lab"
     flock: Flock = Flock.FLOCK
+    links: Links = "free"
     properties: tuple[tuple[str, str], ...] = ()
     """Properties of its job, besides those that a plan gives to every job."""
     system_properties: tuple[tuple[str, str], ...] = ()
@@ -36,9 +37,9 @@ class Experiment:
     """The name that progress shows, where a plan has one."""
 
     @property
-    def site(self) -> tuple[int, JvmProfile, Flock]:
+    def site(self) -> tuple[int, JvmProfile, Flock, Links]:
         """The choices that take a lab of their own."""
-        return self.hosts, self.jvm, self.flock
+        return self.hosts, self.jvm, self.flock, self.links
 
     @property
     def data(self) -> tuple[WorkloadName, int, int, int, int]:
@@ -74,12 +75,17 @@ class Experiment:
 
     @property
     def _unusual(self) -> dict[str, Parameter]:
-        values = {"codec": self.codec, "jvm": self.jvm, "flock": self.flock.value}
+        values = {
+            "codec": self.codec,
+            "jvm": self.jvm,
+            "flock": self.flock.value,
+            "links": self.links,
+        }
         unusual = {name: value for name, value in values.items() if value != _USUAL[name]}
         return {**unusual, **dict(self.properties)}
 
 
-_USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}
+_USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value, "links": "free"}
 
 
 def experiments(plan: BenchPlan) -> list[Experiment]:
@@ -94,6 +100,7 @@ def experiments(plan: BenchPlan) -> list[Experiment]:
         lists.codec,
         lists.jvm,
         lists.flock,
+        lists.links,
         in_order(plan.systems),
     )
     return [
@@ -107,6 +114,7 @@ def experiments(plan: BenchPlan) -> list[Experiment]:
             codec=codec,
             jvm=jvm,
             flock=flock,
+            links=links,
         )
-        for workload, size, split, reducers, hosts, codec, jvm, flock, system in combined
+        for workload, size, split, reducers, hosts, codec, jvm, flock, links, system in combined
     ]

@@ -22,6 +22,7 @@ from vas_bench.run.counters import (
 )
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
+from vas_bench.run.lab_links import link_counters
 from vas_bench.run.lab_watch import LabWatch
 from vas_bench.run.measures import job_measures
 from vas_bench.run.own_jobs import workloads_jar
@@ -44,7 +45,7 @@ from vas_lab.hadoop.shuffled import find_shuffled, shuffled_properties
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
-from vas_lab.spec import find_java
+from vas_lab.spec import LabLinks, find_java
 from vas_lab.state import is_running
 from vas_yarn.jars import find_hadoop, find_plugins
 from vas_yarn.jobs.systems import Arm
@@ -59,10 +60,11 @@ _OLD_LAB_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Up:
-    """A running lab: the site that it was made for, its arm on Tez if any, and its jobs."""
+    """A running lab: what it was made for, its arm on Tez if any, and its jobs."""
 
     lab: Lab
     site: object
+    links: LabLinks
     tez: Arm | None
     jobs: Jobs
 
@@ -135,6 +137,7 @@ class LabSite(PlannedSite):
             hosts=experiment.hosts,
             properties={**PROFILES[experiment.jvm].lab, **daemon},
             hdfs=self._plan.with_hdfs,
+            links=LabLinks(experiment.links),
             job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
@@ -146,7 +149,7 @@ class LabSite(PlannedSite):
             hdfs=hdfs_root(lab.spec.cluster),
         )
         tez = _tez_arm(lab, self._tez_jars) if self._tez_jars else None
-        self._up = Up(lab, experiment.site, tez, jobs)
+        self._up = Up(lab, experiment.site, options.links, tez, jobs)
         remove_tree(lab, DIRECTORY)
 
     def drop_caches(self) -> None:
@@ -210,10 +213,13 @@ class LabSite(PlannedSite):
         paths = lab.ask(ControlRequest(ask="status")).paths
         device = read_device(self._root, self._directory)
         asked = {"metadata_requests": lab.metadata_requests()}
+        is_linked = self._there.links is LabLinks.HONEST
+        linked = link_counters(lab.link_totals(), lab.spec.cluster) if is_linked else {}
         return Counters(
             device
             | network_counters((path.device, path.rx_bytes, path.tx_bytes) for path in paths)
             | asked
+            | linked
         )
 
 

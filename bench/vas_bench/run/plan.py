@@ -45,6 +45,7 @@ WorkloadName = Literal[
     "testdfsio-read",
     "testdfsio-append",
 ]
+Links = Literal["free", "honest"]
 Codec = Literal["none", "gzip", "lz4"]
 JvmProfile = Literal["lab", "roomy", "c2"]
 
@@ -110,6 +111,9 @@ class PlanParameters(_Model):
     codec: Many[Codec] = Field(default=("none",), description="of the map output")
     jvm: Many[JvmProfile] = Field(default=("lab",), description="heaps, containers, compiler")
     flock: Many[Flock] = Field(default=(Flock.FLOCK,), description="of Lustre's mounts")
+    links: Many[Links] = Field(
+        default=("honest",), description="what a byte on another host costs in a lab"
+    )
 
     @model_validator(mode="after")
     def _fitting(self) -> PlanParameters:

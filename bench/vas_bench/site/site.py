@@ -195,7 +195,8 @@ def _fitting(plan: BenchPlan, cluster: Cluster, say: Callable[[str], None]) -> B
     if flock not in ((Flock.FLOCK,), (mode,)):
         hint = "mount it otherwise, change the map, and run the plan once for each mode"
         raise BadInput(f"the site's lock mode is {mode.value}", where="parameters.flock", hint=hint)
-    changed = {"hosts": (here,), "flock": (mode,)}
+    # A site's links are what they are: the parameter is a lab's.
+    changed = {"hosts": (here,), "flock": (mode,), "links": ("free",)}
     return plan.model_copy(update={"parameters": plan.parameters.model_copy(update=changed)})
 
 
