@@ -40,7 +40,7 @@ def far_lab() -> Iterator[Lab]:
 def file(far_lab: Lab, request: pytest.FixtureRequest) -> str:
     """A file on OST 1, which is oss2's; no node has it in its cache."""
     path = f"{far_lab.spec.cluster.lustre.mount}/{request.node.name}"
-    on(far_lab, "oss2", ["lfs", "setstripe", "-i", "1", "-c", "1", path])
+    make(far_lab, path, "-i", "1", "-c", "1")
     write(far_lab, "oss2", path)
     far_lab.link_totals(drop_caches=True)
     return path
@@ -48,6 +48,12 @@ def file(far_lab: Lab, request: pytest.FixtureRequest) -> str:
 
 def on(lab: Lab, node: str, argv: Sequence[str]) -> str:
     return run(lab.enter(argv, node=node)).stdout
+
+
+def make(lab: Lab, path: str, *words: str) -> None:
+    """Makes an empty file with a layout; the lab before may have left one of its name."""
+    on(lab, "oss1", ["rm", "-f", path])
+    on(lab, "oss1", ["lfs", "setstripe", *words, path])
 
 
 def write(lab: Lab, node: str, path: str, *words: str) -> None:
@@ -134,13 +140,22 @@ def test_a_part_costs_what_it_is_and_only_its_reader_in_order_is_read_ahead(
 
 def test_stripes_of_both_hosts_go_their_own_ways(far_lab: Lab) -> None:
     path = f"{far_lab.spec.cluster.lustre.mount}/striped"
-    on(far_lab, "oss1", ["lfs", "setstripe", "-i", "0", "-c", "2", "-S", "1M", path])
+    make(far_lab, path, "-i", "0", "-c", "2", "-S", "1M")
     write(far_lab, "oss1", path)
     far_lab.link_totals(drop_caches=True)
     before = {host: carried(far_lab, "vm1", host) for host in ("oss1", "oss2")}
     read(far_lab, "vm1", path)
     after = {host: grown(carried(far_lab, "vm1", host), before[host]) for host in before}
     assert after == {"oss1": (SIZE // 2, 0), "oss2": (SIZE // 2, 0)}
+
+
+def test_a_file_that_grows_into_new_objects_is_written_to_them(far_lab: Lab) -> None:
+    path = f"{far_lab.spec.cluster.lustre.mount}/progressive"
+    make(far_lab, path, *("-E", "1M", "-c", "1", "-i", "1"), *("-E", "-1", "-c", "1", "-i", "0"))
+    before = {host: carried(far_lab, "vm1", host) for host in ("oss1", "oss2")}
+    write(far_lab, "vm1", path)
+    after = {host: grown(carried(far_lab, "vm1", host), before[host]) for host in before}
+    assert after == {"oss1": (0, SIZE - MIB), "oss2": (0, MIB)}
 
 
 def test_a_host_reads_its_own_disk_without_a_link(far_lab: Lab, file: str) -> None:

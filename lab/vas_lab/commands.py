@@ -81,8 +81,8 @@ lab.add_command(net)
 @click.option("--plain", is_flag=True, help="Stock Hadoop on file:///, without the VAS plugins.")
 @click.option(
     "--links",
-    type=click.Choice(list(LabLinks)),
-    default=LabLinks.FREE,
+    type=click.Choice([each.value for each in LabLinks]),
+    default=LabLinks.FREE.value,
     show_default=True,
     help="honest: bytes of files cross the lab's network, at a tenth of the paper's speeds.",
 )
@@ -92,7 +92,7 @@ lab.add_command(net)
 )
 @json_option
 def up(
-    name: str, hosts: int, cluster_file: Path | None, plain: bool, links: LabLinks,
+    name: str, hosts: int, cluster_file: Path | None, plain: bool, links: str,
     properties: tuple[str, ...], dry_run: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Start a lab; return when every NodeManager runs.
@@ -118,7 +118,7 @@ def up(
         hosts=hosts,
         cluster_file=cluster_file,
         plain=plain,
-        links=links,
+        links=LabLinks(links),
         properties=_parse_properties(properties),
     )
     if dry_run:

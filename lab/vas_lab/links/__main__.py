@@ -39,7 +39,11 @@ class Links:
         self._board = Board(state_dir)
         self.wires = Wires(cluster, state_dir)
         self.clients = LustreClients(
-            self.wires.server_of, self.wires.between, cache_bytes, self._board.forget_ranges
+            state_dir / "mds.sock",
+            self.wires.server_of,
+            self.wires.between,
+            cache_bytes,
+            self._board.forget_ranges,
         )
         self._pool = ThreadPoolExecutor(_AT_ONCE, "request")
         nodes = [node for node in plan_topology(cluster).nodes if node != FABRIC]

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from vas_lab.links.cache import CHUNK, NodeCache, chunks_of
 from vas_lab.links.request import Kind, LinkAnswer, LinkRequest
 from vas_lab.links.wire import Transfer, Wire
+from vas_lab.lustre.mds.client import call
 from vas_layout.codec import decode
-from vas_layout.model import Layout
-from vas_layout.ownership import stripe_spans
+from vas_layout.model import Composite, Layout
+from vas_layout.ownership import stripe_spans, unowned_reason
 
 _LAYOUT, _FID = "user.lustre.lov", "user.lustre.fid"
 _AHEAD = 8  # chunks that are fetched before a reader in order asks for them
@@ -36,22 +38,26 @@ class OpenedFile:
 
     @classmethod
     @contextmanager
-    def of(cls, descriptor: int) -> Iterator[OpenedFile]:
+    def of(cls, descriptor: int, mds: Path) -> Iterator[OpenedFile]:
         """Yields the file behind a descriptor, which may be one for writing only.
 
-        Raises OSError if it cannot be read, LayoutError if its layout is damaged.
+        A part of it that has grown into a component without objects gets some: `mds` is the socket
+        of the MDS. Raises OSError if the file cannot be read, LayoutError if its layout is damaged.
         """
-        layout = _attribute(descriptor, _LAYOUT)
         readable = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            yield cls(
-                readable,
-                _attribute(descriptor, _FID),
-                decode(layout) if layout else None,
-                os.fstat(readable).st_size,
-            )
+            size, layout = os.fstat(readable).st_size, _layout(descriptor)
+            if isinstance(layout, Composite) and unowned_reason(layout, 0, size):
+                call(mds, "refresh", descriptor=descriptor)
+                layout = _layout(descriptor)
+            yield cls(readable, _attribute(descriptor, _FID), layout, size)
         finally:
             os.close(readable)
+
+
+def _layout(descriptor: int) -> Layout | None:
+    raw = _attribute(descriptor, _LAYOUT)
+    return decode(raw) if raw else None
 
 
 def _attribute(descriptor: int, name: str) -> bytes:
@@ -67,12 +73,13 @@ def _attribute(descriptor: int, name: str) -> bytes:
 class LustreClients:
     """The Lustre clients of all nodes.
 
-    `servers` is OST -> the name of the host that serves it. `wire_of` is client, server -> their
-    wire, or None where they are one node. `on_forgotten` is called when a node loses bytes that it
-    had. A node that reads what another has written, and not yet sent, waits until it is sent: as
-    it waits for a lock on a real Lustre.
+    `mds` is the socket of the MDS. `servers` is OST -> the name of the host that serves it.
+    `wire_of` is client, server -> their wire, or None where they are one node. `on_forgotten` is
+    called when a node loses bytes that it had. A node that reads what another has written, and not
+    yet sent, waits until it is sent: as it waits for a lock on a real Lustre.
     """
 
+    mds: Path
     servers: Callable[[int], str]
     wire_of: Callable[[str, str], Wire | None]
     cache_bytes: int
@@ -87,7 +94,7 @@ class LustreClients:
 
     def serve(self, node: str, request: LinkRequest, descriptor: int) -> LinkAnswer:
         """Returns when the node's client would return; raises OSError if bytes did not cross."""
-        with OpenedFile.of(descriptor) as file:
+        with OpenedFile.of(descriptor, self.mds) as file:
             if request.kind is Kind.SYNC:
                 return self._sync(file)
             if request.kind is Kind.WRITE:
