@@ -115,7 +115,7 @@ MOVE(pwrite64, (int fd, const void *from, size_t n, off64_t at), (fd, from, n, a
      ask_range(fd, (uint64_t)at, n, true), OUT(fd, at))
 /* Whole files, as `cp` and `cat` move them: the part that is asked about is the first GiB. */
 #define PART(n) ((n) < (1u << 30) ? (n) : (1u << 30))
-/* Where what was moved begins, by a position that the call has moved on; -1: the descriptor's. */
+/* A caller's position is behind what was moved now; -1: the descriptor's own position is. */
 #define BEGAN(at) ((at) ? *(at) - moved : -1)
 MOVE(copy_file_range, (int in, off64_t *from, int out, off64_t *to, size_t n, unsigned int flags),
      (in, from, out, to, n, flags),

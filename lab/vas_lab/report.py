@@ -7,6 +7,7 @@ from typing import Any
 from vas_lab.control import ControlRequest
 from vas_lab.health import find_problems
 from vas_lab.lab import Lab
+from vas_lab.spec import LabLinks
 
 REAL = {
     "YARN": "the ResourceManager, NodeManagers and JobHistoryServer are Hadoop's own",
@@ -19,7 +20,14 @@ NOT_REAL = {
     "disks": "all bytes lie on one local disk: reading from another host's OST costs nothing here",
     "Lustre": "a preloaded library and a small daemon answer for its client and its MDS",
     "machines": "hosts and guests share one kernel, its CPUs and its memory",
-    "NICs": "a veth pair stands for each; virtio and VF are equally fast (`vas lab net --shaped`)",
+    "NICs": "a veth pair stands for each; virtio and VF are equally fast (but: `--links honest`)",
+}
+HONEST = {
+    "links": "what a client has not in its cache crosses the network to its OST's host and back",
+}
+NOT_HONEST = NOT_REAL | {
+    "disks": "all bytes lie on one local disk; a node's page cache is a list of what is in it",
+    "NICs": "a veth pair stands for each, shaped to a tenth of the speeds of the paper's Table 4.1",
 }
 
 
@@ -30,6 +38,7 @@ def describe(lab: Lab) -> dict[str, Any]:
     """
     answer = lab.ask(ControlRequest(ask="status"))
     spec = lab.spec
+    is_honest = spec.links is LabLinks.HONEST
     problems = find_problems(answer, spec.state_dir)
     return {
         "name": spec.name,
@@ -47,6 +56,7 @@ def describe(lab: Lab) -> dict[str, Any]:
         "nodes": answer.nodes,
         "daemons": [daemon.model_dump() for daemon in answer.daemons],
         "paths": [path.model_dump(mode="json") for path in answer.paths],
-        "real": REAL,
-        "not_real": NOT_REAL,
+        "links": spec.links.value,
+        "real": REAL | HONEST if is_honest else REAL,
+        "not_real": NOT_HONEST if is_honest else NOT_REAL,
     }

@@ -20,7 +20,7 @@ CDS = REPOSITORY / "build/cds"
 
 
 class LabLinks(StrEnum):
-    """What a byte on another host's OST costs in a lab."""
+    """Bytes on another host's OST cost nothing in a lab, or they cross its network."""
 
     FREE = "free"
     HONEST = "honest"

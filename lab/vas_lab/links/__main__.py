@@ -25,19 +25,19 @@ from vas_lab.links.client import LustreClients
 from vas_lab.links.networks import in_network
 from vas_lab.links.request import ADDRESS, REQUEST, LinkAnswer, decode_request
 from vas_lab.links.totals import CONTROL
-from vas_lab.links.wires import Wires
+from vas_lab.links.wires import FileWires
 from vas_lab.lustre.mds.board import Board
 from vas_lab.network.topology import FABRIC, plan_topology
 
 _BACKLOG, _AT_ONCE = 1024, 64
 
 
-class Links:
+class LinkServer:
     """Serves the processes of all nodes. Raises OSError if a node's network cannot be entered."""
 
     def __init__(self, cluster: Cluster, state_dir: Path, cache_bytes: int) -> None:
         self._board = Board(state_dir)
-        self.wires = Wires(cluster, state_dir)
+        self.wires = FileWires(cluster, state_dir)
         self.clients = LustreClients(
             state_dir / "mds.sock",
             self.wires.server_of,
@@ -106,7 +106,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--state", type=Path, required=True, help="directory of the stand-in")
     parser.add_argument("--cache-bytes", type=int, required=True, help="page cache of each node")
     options = parser.parse_args(arguments)
-    Links(load_cluster(options.cluster), options.state, options.cache_bytes)
+    LinkServer(load_cluster(options.cluster), options.state, options.cache_bytes)
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     os._exit(0)
 

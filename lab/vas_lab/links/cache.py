@@ -59,7 +59,7 @@ class NodeCache:
         return found
 
     def clear(self) -> None:
-        """Drops everything."""
+        """Drops all bytes of all files."""
         self._ends.clear()
 
 

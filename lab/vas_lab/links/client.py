@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vas_lab.links.cache import CHUNK, NodeCache, chunks_of
 from vas_lab.links.request import Kind, LinkAnswer, LinkRequest
-from vas_lab.links.wire import Transfer, Wire
+from vas_lab.links.wire import Crossing, FileWire
 from vas_lab.lustre.mds.client import call
 from vas_layout.codec import decode
 from vas_layout.model import Composite, Layout
@@ -81,7 +81,7 @@ class LustreClients:
 
     mds: Path
     servers: Callable[[int], str]
-    wire_of: Callable[[str, str], Wire | None]
+    wire_of: Callable[[str, str], FileWire | None]
     cache_bytes: int
     on_forgotten: Callable[[], None] = lambda: None
     _caches: dict[str, NodeCache] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class LustreClients:
             if not spans:
                 self._cache(node).add(file.fid, start, end)
 
-        def came(transfer: Transfer) -> None:
+        def came(transfer: Crossing) -> None:
             with self._changed:
                 self._coming[key] -= 1
                 if not self._coming[key]:
@@ -153,7 +153,7 @@ class LustreClients:
                 self._changed.notify_all()
 
         for wire, at, length in spans:
-            wire.carry(Transfer(os.dup(file.descriptor), at, length, True, came))
+            wire.carry(Crossing(os.dup(file.descriptor), at, length, True, came))
 
     # ---- writing ----
 
@@ -168,14 +168,14 @@ class LustreClients:
             self._send(wire, file, at, length)
         return LinkAnswer()
 
-    def _send(self, wire: Wire, file: OpenedFile, at: int, length: int) -> None:
+    def _send(self, wire: FileWire, file: OpenedFile, at: int, length: int) -> None:
         ends, which = (wire.client, wire.server), (file.fid, wire.client)
         with self._changed:
             self._changed.wait_for(lambda: self._dirty[ends] < _MOST_DIRTY)
             self._dirty[ends] += length
             self._unsent[which] += 1
 
-        def sent(_: Transfer) -> None:
+        def sent(_: Crossing) -> None:
             with self._changed:
                 self._dirty[ends] -= length
                 self._unsent[which] -= 1
@@ -183,7 +183,7 @@ class LustreClients:
                     del self._unsent[which]
                 self._changed.notify_all()
 
-        wire.carry(Transfer(os.dup(file.descriptor), at, length, False, sent))
+        wire.carry(Crossing(os.dup(file.descriptor), at, length, False, sent))
 
     def _sync(self, file: OpenedFile) -> LinkAnswer:
         with self._changed:
@@ -197,7 +197,7 @@ class LustreClients:
 
     def _far(
         self, node: str, file: OpenedFile, start: int, end: int
-    ) -> Iterator[tuple[Wire, int, int]]:
+    ) -> Iterator[tuple[FileWire, int, int]]:
         """Yields the wire, start and length of each part that is not on the node itself."""
         for span in stripe_spans(file.layout, start, end - start) if file.layout else ():
             server = None if span.ost_idx is None else self.servers(span.ost_idx)

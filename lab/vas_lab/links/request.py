@@ -1,4 +1,4 @@
-"""What a process of a lab asks the links of its node (lab/libc/links.c), and the answer."""
+"""Encodes what a process of a lab asks the links of its node (lab/libc/links.c), and the answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANSWER = struct.Struct("<iIQQ")
 
 
 class Kind(IntEnum):
-    """What was done with bytes of a file."""
+    """A process read bytes of a file, wrote some, or waits until all are at their OSTs."""
 
     READ = 0
     WRITE = 1

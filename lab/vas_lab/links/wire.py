@@ -17,7 +17,7 @@ _MOST_AT_ONCE = 1 << 20
 
 
 @dataclass
-class Transfer:
+class Crossing:
     """Bytes of a file to carry. `descriptor` is closed, and `then` called, when they are across.
 
     `error` is an errno if they are not.
@@ -27,7 +27,7 @@ class Transfer:
     start: int
     length: int
     to_client: bool
-    then: Callable[[Transfer], None]
+    then: Callable[[Crossing], None]
     error: int = 0
 
 
@@ -40,7 +40,7 @@ class WireTotals:
 
 
 @dataclass
-class Wire:
+class FileWire:
     """A TCP connection from a client's node to a server's. One transfer crosses at a time.
 
     Both ends are in this process: what one end sends from the file, the other takes and drops, as
@@ -51,7 +51,7 @@ class Wire:
     server: str
     address: str
     totals: WireTotals = field(default_factory=WireTotals)
-    _waiting: queue.SimpleQueue[Transfer] = field(default_factory=queue.SimpleQueue)
+    _waiting: queue.SimpleQueue[Crossing] = field(default_factory=queue.SimpleQueue)
     _ends: tuple[socket.socket, socket.socket] | None = None
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class Wire:
             target=self._work, name=f"{self.client}-{self.server}", daemon=True
         ).start()
 
-    def carry(self, transfer: Transfer) -> None:
+    def carry(self, transfer: Crossing) -> None:
         """Takes a transfer, and returns before it is across."""
         self._waiting.put(transfer)
 
@@ -75,7 +75,7 @@ class Wire:
                 os.close(transfer.descriptor)
                 transfer.then(transfer)
 
-    def _carry(self, transfer: Transfer) -> None:
+    def _carry(self, transfer: Crossing) -> None:
         client, server = self._ends or self._connect()
         sender, receiver = (server, client) if transfer.to_client else (client, server)
         carried = _pump(transfer, sender, receiver)
@@ -109,7 +109,7 @@ def _listen(family: socket.AddressFamily, address: str) -> socket.socket:
     return listener
 
 
-def _pump(transfer: Transfer, sender: socket.socket, receiver: socket.socket) -> int:
+def _pump(transfer: Crossing, sender: socket.socket, receiver: socket.socket) -> int:
     """Sends the bytes and takes them; returns how many. A file that was cut has fewer of them."""
     at, end, taken = transfer.start, transfer.start + transfer.length, 0
     while at < end or taken < at - transfer.start:

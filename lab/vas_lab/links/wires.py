@@ -6,11 +6,11 @@ import threading
 from pathlib import Path
 
 from vas_cluster import Cluster
-from vas_lab.links.wire import Wire
+from vas_lab.links.wire import FileWire
 from vas_lab.lustre.lfs.client import INSTANCE
 
 
-class Wires:
+class FileWires:
     """The wires of a site; each is made when it is first asked for."""
 
     def __init__(self, cluster: Cluster, state_dir: Path) -> None:
@@ -18,7 +18,7 @@ class Wires:
         self._imports = state_dir / "sys-fs-lustre/osc"
         self._by_nid = {nid: host.name for host in cluster.hosts for nid in host.nids}
         self._addresses = {host.name: host.address for host in cluster.hosts}
-        self._made: dict[tuple[str, str], Wire] = {}
+        self._made: dict[tuple[str, str], FileWire] = {}
         self._lock = threading.Lock()
 
     def server_of(self, ost: int) -> str:
@@ -26,13 +26,13 @@ class Wires:
         name = f"{self._cluster.lustre.fsname}-OST{ost:04x}-osc-{INSTANCE}"
         return self._by_nid[(self._imports / name / "ost_conn_uuid").read_text().strip()]
 
-    def between(self, client: str, server: str) -> Wire | None:
+    def between(self, client: str, server: str) -> FileWire | None:
         """Returns the wire from a client's node to a server's; None if they are one node."""
         if client == server:
             return None
         with self._lock:
             if (client, server) not in self._made:
-                self._made[client, server] = Wire(client, server, self._addresses[server])
+                self._made[client, server] = FileWire(client, server, self._addresses[server])
             return self._made[client, server]
 
     def totals(self) -> list[dict[str, str | int]]:
