@@ -10,7 +10,7 @@ from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, Links, WorkloadName
 from vas_cluster.model import Flock
 from vas_core.shown import counted
 from vas_core.sizes import format_size
-from vas_yarn.jobs.systems import System
+from vas_yarn.jobs.systems import INTERMEDIATE, System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +37,19 @@ class Experiment:
     """The name that progress shows, where a plan has one."""
 
     @property
-    def site(self) -> tuple[int, JvmProfile, Flock, Links]:
+    def site(self) -> tuple[int, JvmProfile, Flock, Links, bool]:
         """The choices that take a lab of their own."""
-        return self.hosts, self.jvm, self.flock, self.links
+        return self.hosts, self.jvm, self.flock, self.links, self.is_all_on_lustre
 
     @property
     def data(self) -> tuple[WorkloadName, int, int, int, int]:
         """The choices that the input and the right output depend on."""
         return self.workload, self.size_bytes, self.split_bytes, self.reducers, self.files
+
+    @property
+    def is_all_on_lustre(self) -> bool:
+        """Tells whether the nodes' local directories, with the map output, are on Lustre."""
+        return self.system == INTERMEDIATE.system
 
     @property
     def in_hdfs(self) -> bool:

@@ -135,7 +135,7 @@ class LabSite(PlannedSite):
         options = LabOptions(
             state_dir=self._directory,
             hosts=experiment.hosts,
-            properties={**PROFILES[experiment.jvm].lab, **daemon},
+            properties={**PROFILES[experiment.jvm].lab, **daemon, **_local(experiment)},
             hdfs=self._plan.with_hdfs,
             links=LabLinks(experiment.links),
             job_limit_seconds=self._plan.limit_seconds,
@@ -221,6 +221,14 @@ class LabSite(PlannedSite):
             | asked
             | linked
         )
+
+
+def _local(experiment: Experiment) -> dict[str, str]:
+    """Properties that put the nodes' local directories where the experiment has them."""
+    if not experiment.is_all_on_lustre:
+        return {}
+    mount = parse_cluster(lab_site_yaml(1), "lab").lustre.mount
+    return {"yarn.nodemanager.local-dirs": f"{mount}/yarn/local/${{env.VAS_NODE}}"}
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:

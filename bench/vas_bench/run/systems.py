@@ -103,7 +103,9 @@ def configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str = ""
 ) -> dict[str, Any]:
     """Returns an experiment's settings, as `site_configuration`, and those of its lab."""
-    daemons = {"lab_daemons": ["namenode", "datanode"]} if hdfs else {}
+    daemons: dict[str, Any] = {"lab_daemons": ["namenode", "datanode"]} if hdfs else {}
+    if experiment.is_all_on_lustre:
+        daemons["local_directories"] = "on Lustre"
     lab = {"lab_properties": dict(PROFILES[experiment.jvm].lab), "jvm_flags": list(JVM)}
     return daemons | lab | site_configuration(experiment, properties, page_cache, hdfs=hdfs)
 

@@ -19,6 +19,7 @@ from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
 System = Literal[
     "yarn-hdfs",
     "yarn-lustre",
+    "yarn-lustre-intermediate",
     "yarn-lustre-hosts",
     "tez",
     "vas-locality",
@@ -34,6 +35,7 @@ System = Literal[
 SYSTEMS: dict[System, str] = {
     "yarn-hdfs": "stock YARN on HDFS, a DataNode on every node",
     "yarn-lustre": "stock YARN on Lustre, which answers no hosts, as any shared file system",
+    "yarn-lustre-intermediate": "as yarn-lustre, and the nodes' local directories are on Lustre",
     "yarn-lustre-hosts": "stock YARN on Lustre, which answers each stripe's host",
     "tez": "the same jobs on Apache Tez",
     "vas-locality": "each stripe's host is answered, and VAS's placement waits for it",
@@ -87,6 +89,13 @@ ARMS = (
         SHUFFLE,
     ),
 )
+INTERMEDIATE = Arm(
+    "yarn-lustre-intermediate",
+    "YARN-Lustre, intermediate",
+    "as YARN-Lustre, and the nodes' local directories are on Lustre, so map output is too",
+    {"vas.locations": "none", **_PLACEMENT_OFF},
+)
+"""The dissertation's baseline: its NodeManagers have `local-dirs` on the shared file system."""
 _COLLECTED = {**NODE_SHUFFLE, **_PLACEMENT_OFF}
 # No task is placed, so a container that waits takes any map at once.
 _WARM = {
