@@ -51,9 +51,9 @@ def run(
 
     \b
     Examples: vas bench run bench/plans/quick.yaml --report quick.html
-              vas bench run bench/plans/locality.yaml --out night.jsonl --budget 8h
-              vas bench run bench/plans/locality.yaml --out night.jsonl --resume
-              vas bench run bench/plans/scaling.yaml --dry-run
+              vas bench run bench/plans/night-locality.yaml --out night.jsonl --budget 8h
+              vas bench run bench/plans/night-locality.yaml --out night.jsonl --resume
+              vas bench run bench/plans/night-scaling.yaml --dry-run
               vas bench run PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
     """
     plan = read_yaml(session.plan_file, BenchPlan)
