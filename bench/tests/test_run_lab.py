@@ -98,7 +98,7 @@ class FakeLab:
     def __init__(self, options: LabOptions, digests: list[str]) -> None:
         self.options, self._digests = options, digests
         self.jobs: list[tuple[str, dict[str, str]]] = []
-        self.is_up, self.is_broken = True, False
+        self.is_up, self.is_broken, self.dropped = True, False, 0
         cluster = parse_cluster(lab_site_yaml(options.hosts), "lab")
         self.spec = SimpleNamespace(cluster=cluster)
         # Nothing of a lab descends from a process that was never there.
@@ -110,7 +110,8 @@ class FakeLab:
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)
 
-    def link_totals(self) -> list[LinkTotals]:
+    def link_totals(self, *, drop_caches: bool = False) -> list[LinkTotals]:
+        self.dropped += drop_caches
         done = len(self.jobs) << 20
         return [LinkTotals("vm1", "oss1", done, 0), LinkTotals("vm1", "oss2", done, 2 * done)]
 
@@ -191,6 +192,21 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert measures["link_bytes/other hosts"] == 3 << 20
     assert found is not None and found.phases == {"start": 1, "map": 1}
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
+
+
+@pytest.mark.parametrize(("links", "dropped"), [("honest", 1), ("free", 0)])
+def test_the_clients_of_honest_links_forget_what_the_run_before_read(
+    tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch, links: str, dropped: int
+) -> None:
+    monkeypatch.setattr("vas_bench.run.lab_site.may_drop_page_cache", lambda _: False)
+    asked = {"name": "p", "workloads": "wordcount", "systems": ["vas"]}
+    plan = BenchPlan.model_validate(asked | {"parameters": {"links": links}})
+    site, (it,) = LabSite(plan, tmp_path, print), experiments(plan)
+    told = site.identify(it).configuration
+    assert ("client_caches" in told) == bool(dropped)
+    site.up(it)
+    site.drop_caches()
+    assert labs.started[0].dropped == dropped
 
 
 def test_a_job_on_tez_is_measured_and_split_by_its_own_history(

@@ -110,6 +110,8 @@ class LabSite(PlannedSite):
                 self._versions["vas-shuffled"] = build_of(find_shuffled())
         cache = "dropped before the run" if self._drops else "as the run before left it"
         told = configuration(experiment, self._plan.properties, cache, hdfs=self._hdfs)
+        if self._plan.drop_caches and experiment.links == "honest":
+            told["client_caches"] = "dropped before the run"
         return RunIdentity(experiment, told, versions_for(experiment, self._versions))
 
     def environment(self) -> Mapping[str, JsonValue]:
@@ -153,7 +155,10 @@ class LabSite(PlannedSite):
         remove_tree(lab, DIRECTORY)
 
     def drop_caches(self) -> None:
-        """Writes dirty pages, and empties the page cache where the kernel lets us."""
+        """Writes dirty pages, and empties the page cache where the kernel lets us; those of honest
+        links always."""
+        if self._plan.drop_caches and self._there.links is LabLinks.HONEST:
+            self._there.lab.link_totals(drop_caches=True)
         if self._drops:
             drop_page_cache(self._root, hint="set drop_caches: false")
         else:
