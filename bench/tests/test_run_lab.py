@@ -92,6 +92,9 @@ def test_the_room_that_a_workload_takes_is_its_own(
 TEZ_HISTORY = (Path(__file__).parent / "tez/wordcount-history.txt").read_text()
 
 
+SUMS = "f:rate\t1000\nl:size\t8\nl:tasks\t1\nl:time\t1\n"
+
+
 class FakeLab:
     """A lab whose jobs end at once. `digests` are those of its jobs' outputs, in their order."""
 
@@ -135,7 +138,7 @@ class FakeLab:
         elif "locality" in argv:
             raise VasError("no logs")
         elif argv[0] == "cat":
-            out = TEZ_HISTORY
+            out = SUMS if argv[1].endswith("part-00000") else TEZ_HISTORY
         return Completed(tuple(argv), 0, out, "")
 
     def stop(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from vas_bench.run.examples import Data
 from vas_bench.run.plan import WorkloadName
-from vas_bench.run.workloads import WORKLOADS, Dfsio
+from vas_bench.run.workloads import WORKLOADS, Dfsio, dfsio_rates
 from vas_core.errors import VasError
 from vas_core.process import Completed, run
 from vas_lab.lab import Lab
@@ -53,6 +53,10 @@ class FilesLab:
         return JobResult.model_validate(numbers | ids | {"counters": {}, "map_counters": {}})
 
 
+# What the reducer of Hadoop's own wrote for two files of 64 MiB.
+SUMS = "f:rate\t417000.0\nf:sqrate\t87453.5\nl:size\t134217728\nl:tasks\t2\nl:time\t640\n"
+
+
 class PlayedDfsio:
     """What TestDFSIO does with its files; `appended` is what it appends."""
 
@@ -67,6 +71,9 @@ class PlayedDfsio:
             mode, text = ("wb", b"01234567") if argv[1] == "-write" else ("ab", self.appended)
             with (self.directory / name).open(mode) as out:
                 out.write(text)
+        sums = self.directory.parent / f"io_{argv[1][1:]}/part-00000"
+        sums.parent.mkdir(exist_ok=True)
+        sums.write_text(SUMS)
 
 
 @pytest.fixture
@@ -93,10 +100,19 @@ def content(files: Path) -> set[bytes]:
     return {file.read_bytes() for file in files.iterdir()}
 
 
+def test_the_rates_of_testdfsio_are_those_that_it_prints() -> None:
+    found = dfsio_rates(SUMS)
+    assert found["dfsio_bytes_per_second/throughput"] == 200 * (1 << 20)
+    assert found["dfsio_bytes_per_second/mean of maps"] == pytest.approx(208.5 * (1 << 20))
+    for wrong in ("", "l:size\t1\n", "l:size\tmany\n", "one two three"):
+        with pytest.raises(VasError, match="these are no sums of TestDFSIO"):
+            dfsio_rates(wrong)
+
+
 @pytest.mark.machine
 def test_every_append_is_to_files_as_they_were_written(appending: Data, files: Path) -> None:
     for _ in range(2):
-        appending.run(ARM)
+        assert "dfsio_bytes_per_second/throughput" in appending.run(ARM).printed
         assert content(files) == {b"01234567" * 2}
         appending.validate(ARM)
         assert content(files) == {b"01234567"}
@@ -174,6 +190,9 @@ def test_the_run_that_is_measured_has_the_jars_of_its_framework(
     jar = tmp_path / "tez.jar"
     monkeypatch.setattr("vas_bench.run.own_jobs.workloads_jar", lambda: tmp_path / "workloads.jar")
     monkeypatch.setattr("vas_bench.run.workloads.workloads_jar", lambda: tmp_path / "w.jar")
+    for mode in ("write", "read", "append"):
+        (tmp_path / f"d/io_{mode}").mkdir(parents=True)
+        (tmp_path / f"d/io_{mode}/part-00000").write_text(SUMS)
     lab = FilesLab(tmp_path, lambda _: None)
     data = WORKLOADS[name].data(cast(Lab, lab), SIZES, "/d")
     data.run(Arm("tez", "Tez", "", {"mapreduce.framework.name": "yarn-tez"}, (jar,)))

@@ -27,6 +27,7 @@ MEASURES: dict[str, Measure] = {
     "task_cpu_seconds": Measure("s", "CPU of the tasks, without the start of their JVMs"),
     "gc_seconds": Measure("s", "garbage collection in the tasks"),
     "throughput_bytes_per_second": Measure("B/s", "input bytes over job time", "higher"),
+    "dfsio_bytes_per_second": Measure("B/s", "a map's speed, as TestDFSIO prints it", "higher"),
     "total_maps": Measure("", "map tasks", "neither"),
     "data_local_maps": Measure("", "map tasks on a host that has their split", "higher"),
     "local_map_share": Measure("", "data-local map tasks of all", "higher"),

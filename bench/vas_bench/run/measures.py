@@ -92,6 +92,7 @@ def job_measures(job: JobResult) -> dict[str, float]:
         found |= {name: value for name, value in watched.items() if value}
     if job.between_tasks_seconds is not None:
         found["between_tasks_seconds"] = job.between_tasks_seconds
+    found |= job.printed
     found |= _share(found, "local_map_share", "data_local_maps", "total_maps")
     return found | _share(found, "local_byte_share", "local_input_bytes", "input_bytes")
 

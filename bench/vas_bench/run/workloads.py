@@ -166,7 +166,11 @@ class Dfsio:
         self._is_longer = self._mode == "append"
         done = self._play(self._mode, arm.properties, arm.jars)
         self._read_bytes = sum(done.map_counter(name) for name in _READ)
-        return done
+        return done.model_copy(update={"printed": self._rates()})
+
+    def _rates(self) -> dict[str, float]:
+        with readable(self._lab, f"{self._directory}/io_{self._mode}") as there:
+            return dfsio_rates(self._lab.call(["cat", f"{there}/part-00000"]).stdout)
 
     def validate(self, _: Arm) -> str:
         """Raises VasError unless all bytes are on the disk, or were read. They have no checksum.
@@ -201,6 +205,27 @@ class Dfsio:
         amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
         told = self._properties | dict(properties)
         return self._lab.run_job(["dfsio", f"-{mode}", *amount], told, jars=jars)
+
+
+def dfsio_rates(sums: str) -> dict[str, float]:
+    """Returns the two rates that TestDFSIO prints, from the sums that its reducer wrote.
+
+    All bytes by the time of all maps together, and the mean of the maps' own rates. Raises
+    VasError for another text.
+    """
+    pairs = [line.split("\t") for line in sums.splitlines()]
+    try:
+        told = {key.partition(":")[2]: float(value) for key, value in pairs}
+        size, milliseconds, tasks, rates = (
+            told[name] for name in ("size", "time", "tasks", "rate")
+        )
+    except (ValueError, KeyError) as wrong:
+        raise VasError(f"these are no sums of TestDFSIO: {sums[:80]!r}") from wrong
+    return {
+        # It counts whole milliseconds, and thousandths of MiB/s.
+        "dfsio_bytes_per_second/throughput": size / max(milliseconds, 1.0) * 1000,
+        "dfsio_bytes_per_second/mean of maps": rates / 1000 / max(tasks, 1.0) * (1 << 20),
+    }
 
 
 def bytes_in(lab: JobPlace, directory: str) -> int:

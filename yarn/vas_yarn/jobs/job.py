@@ -43,8 +43,8 @@ class JobResult(BaseModel):
     `cpu_seconds` is what all processes of the lab used meanwhile, JVM starts, daemons and the
     client included. `map_counters` are those of map tasks alone. `between_tasks_seconds` is the
     median time between two maps of one container; None where no container ran two, and on a
-    site, where nobody looks. A job that is not MapReduce's is not in its history: it has no
-    counters, and the client's `seconds`.
+    site, where nobody looks. `printed` are measures that the program itself prints. A job that is
+    not MapReduce's is not in its history: it has no counters, and the client's `seconds`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -59,6 +59,7 @@ class JobResult(BaseModel):
     counters: Counters
     map_counters: Counters
     between_tasks_seconds: float | None = None
+    printed: dict[str, float] = {}
 
     def counter(self, name: str) -> int:
         """Returns a counter by its name; 0 when it is missing (MapReduce leaves zeros out)."""
