@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +63,12 @@ class LinkServer:
     def _accept(self, listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
         def accept() -> None:
             while True:
-                self._pool.submit(serve, listener.accept()[0])
+                try:
+                    stream, _ = listener.accept()
+                except OSError:  # too many files are open: some close soon
+                    time.sleep(0.05)
+                else:
+                    self._pool.submit(serve, stream)
 
         threading.Thread(target=accept, daemon=True).start()
 

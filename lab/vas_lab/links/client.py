@@ -21,6 +21,7 @@ from vas_layout.ownership import stripe_spans, unowned_reason
 
 _LAYOUT, _FID = "user.lustre.lov", "user.lustre.fid"
 _AHEAD = 8  # chunks that are fetched before a reader in order asks for them
+_MOST_QUEUED = 64  # writes that do not follow one another
 _MOST_DIRTY = 32 << 20  # osc.*.max_dirty_mb, for all OSTs of a server together
 
 
@@ -87,7 +88,10 @@ class LustreClients:
     _caches: dict[str, NodeCache] = field(default_factory=dict)
     _coming: dict[tuple[str, bytes, int], int] = field(default_factory=dict)
     _dirty: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _queued: Counter[tuple[str, str]] = field(default_factory=Counter)
     _unsent: Counter[tuple[bytes, str]] = field(default_factory=Counter)
+    _last_write: dict[tuple[str, str], tuple[bytes, Crossing]] = field(default_factory=dict)
+    _lost: set[bytes] = field(default_factory=set)
     _failed: set[tuple[str, bytes, int]] = field(default_factory=set)
     _last_read: dict[tuple[str, bytes], int] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -170,24 +174,39 @@ class LustreClients:
 
     def _send(self, wire: FileWire, file: OpenedFile, at: int, length: int) -> None:
         ends, which = (wire.client, wire.server), (file.fid, wire.client)
-        with self._changed:
-            self._changed.wait_for(lambda: self._dirty[ends] < _MOST_DIRTY)
-            self._dirty[ends] += length
-            self._unsent[which] += 1
 
-        def sent(_: Crossing) -> None:
+        def sent(crossing: Crossing) -> None:
             with self._changed:
-                self._dirty[ends] -= length
+                self._dirty[ends] -= crossing.length
+                self._queued[ends] -= 1
                 self._unsent[which] -= 1
                 if not self._unsent[which]:
                     del self._unsent[which]
+                if crossing.error:
+                    self._lost.add(file.fid)
                 self._changed.notify_all()
 
-        wire.carry(Crossing(os.dup(file.descriptor), at, length, False, sent))
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_room(ends))
+            self._dirty[ends] += length
+            fid, last = self._last_write.get(ends, (b"", None))
+            if last and fid == file.fid and last.grow(at, length):
+                return
+            self._queued[ends] += 1
+            self._unsent[which] += 1
+            crossing = Crossing(os.dup(file.descriptor), at, length, False, sent)
+            self._last_write[ends] = file.fid, crossing
+        wire.carry(crossing)
+
+    def _has_room(self, ends: tuple[str, str]) -> bool:
+        return self._dirty[ends] < _MOST_DIRTY and self._queued[ends] < _MOST_QUEUED
 
     def _sync(self, file: OpenedFile) -> LinkAnswer:
         with self._changed:
             self._changed.wait_for(lambda: not self._is_unsent(file.fid))
+            if file.fid in self._lost:
+                self._lost.remove(file.fid)
+                raise OSError(errno.EIO, "bytes did not get there")
         return LinkAnswer()
 
     def _is_unsent(self, file: bytes, but: str = "") -> bool:

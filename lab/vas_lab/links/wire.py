@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import select
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 
 from vas_lab.links.networks import in_network
 
-_MOST_AT_ONCE = 1 << 20
+_MOST_AT_ONCE, _MOST_MERGED = 1 << 20, 4 << 20
 
 
 @dataclass
@@ -29,6 +30,22 @@ class Crossing:
     to_client: bool
     then: Callable[[Crossing], None]
     error: int = 0
+    _has_begun: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def grow(self, start: int, length: int) -> bool:
+        """Takes bytes that follow, up to 4 MiB in all; False if they must go by themselves."""
+        with self._lock:
+            follows = start == self.start + self.length
+            if self._has_begun or not follows or self.length + length > _MOST_MERGED:
+                return False
+            self.length += length
+            return True
+
+    def begin(self) -> None:
+        """Ends its growth, as it is carried now."""
+        with self._lock:
+            self._has_begun = True
 
 
 @dataclass
@@ -41,7 +58,7 @@ class WireTotals:
 
 @dataclass
 class FileWire:
-    """A TCP connection from a client's node to a server's. One transfer crosses at a time.
+    """A TCP connection from a client's node to a server's. One crossing crosses at a time.
 
     Both ends are in this process: what one end sends from the file, the other takes and drops, as
     the client then reads the same bytes from this machine's memory.
@@ -59,27 +76,28 @@ class FileWire:
             target=self._work, name=f"{self.client}-{self.server}", daemon=True
         ).start()
 
-    def carry(self, transfer: Crossing) -> None:
-        """Takes a transfer, and returns before it is across."""
-        self._waiting.put(transfer)
+    def carry(self, crossing: Crossing) -> None:
+        """Takes a crossing, and returns before it is across."""
+        self._waiting.put(crossing)
 
     def _work(self) -> None:
         while True:
-            transfer = self._waiting.get()
+            crossing = self._waiting.get()
+            crossing.begin()
             try:
-                self._carry(transfer)
+                self._carry(crossing)
             except OSError as broken:
-                transfer.error = broken.errno or 5
+                crossing.error = broken.errno or errno.EIO
                 self._hang_up()
             finally:
-                os.close(transfer.descriptor)
-                transfer.then(transfer)
+                os.close(crossing.descriptor)
+                crossing.then(crossing)
 
-    def _carry(self, transfer: Crossing) -> None:
+    def _carry(self, crossing: Crossing) -> None:
         client, server = self._ends or self._connect()
-        sender, receiver = (server, client) if transfer.to_client else (client, server)
-        carried = _pump(transfer, sender, receiver)
-        if transfer.to_client:
+        sender, receiver = (server, client) if crossing.to_client else (client, server)
+        carried = _pump(crossing, sender, receiver)
+        if crossing.to_client:
             self.totals.read += carried
         else:
             self.totals.written += carried
@@ -109,21 +127,21 @@ def _listen(family: socket.AddressFamily, address: str) -> socket.socket:
     return listener
 
 
-def _pump(transfer: Crossing, sender: socket.socket, receiver: socket.socket) -> int:
+def _pump(crossing: Crossing, sender: socket.socket, receiver: socket.socket) -> int:
     """Sends the bytes and takes them; returns how many. A file that was cut has fewer of them."""
-    at, end, taken = transfer.start, transfer.start + transfer.length, 0
-    while at < end or taken < at - transfer.start:
+    at, end, taken = crossing.start, crossing.start + crossing.length, 0
+    while at < end or taken < at - crossing.start:
         ready = _ready(receiver, sender if at < end else None)
         if sender.fileno() in ready:
             with suppress(BlockingIOError):
                 part = min(end - at, _MOST_AT_ONCE)
-                sent = os.sendfile(sender.fileno(), transfer.descriptor, at, part)
+                sent = os.sendfile(sender.fileno(), crossing.descriptor, at, part)
                 at, end = (at + sent, end) if sent else (at, at)
         if receiver.fileno() in ready:
             with suppress(BlockingIOError):
                 got = len(receiver.recv(_MOST_AT_ONCE, socket.MSG_TRUNC))
                 if not got:
-                    raise ConnectionResetError(104, "the other end is closed")
+                    raise ConnectionResetError(errno.ECONNRESET, "the other end is closed")
                 taken += got
     return taken
 

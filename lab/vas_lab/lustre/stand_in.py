@@ -67,7 +67,8 @@ class LabLustre:
         for directory in (self.backing, self.sysfs, self.bin):
             directory.mkdir(parents=True, exist_ok=True)
         libc.build(self.state_dir)
-        Board(self.state_dir)  # before the first process looks for it
+        # Before the first process looks for it; the links of an earlier lab are gone.
+        Board(self.state_dir).link(on=False)
         for program in ("lfs", "lctl"):
             self._write_program(program)
         write_atomically(self.sysfs / "version", f"{VERSION}\n", mode=0o444)
