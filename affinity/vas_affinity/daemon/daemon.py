@@ -91,7 +91,7 @@ def daemon(
         return DaemonConfig(given.host, planner, settings, processes if replan else ())
 
     log_json()
-    metrics = AffinityMetrics()
+    metrics = AffinityMetrics(given.starts)
     serve_metrics(metrics.registry, metrics_at)
     last = LastGood(kept, DaemonInputs)
     files = InForce(load, (plan_file, config), last, metrics.plan, metrics.reloads, log)
