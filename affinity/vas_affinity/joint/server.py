@@ -84,6 +84,8 @@ def _lines(site: PlanSite, rule: HostPlacement) -> Iterator[EntityChoice]:
     free = {cpu for core in site.cores if not core.isolated for cpu in core.cpus} - set(storage)
     nodes = {name: device.node for device in site.snapshot.devices for name in _names(device)}
     for line in busy_movable(site.snapshot.interrupts):
+        if str(line.number) not in pins:
+            continue  # it came after that plan was made
         cpu = pins[str(line.number)][0]
         fires = firing_cpus(line, topology)
         node = nodes.get(line.device) if line.node is None else line.node
