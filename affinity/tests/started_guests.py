@@ -105,8 +105,9 @@ class Hook:
             "vas",
             # libvirt hands few of its own variables on.
             f"export PYTHONPATH='{os.environ.get('PYTHONPATH', '')}'\n"
-            f'exec {sys.executable} -m vas_core "$@" --host {HOST} --state {self.state} '
-            f"--plan {self.plan} --kept {self.kept} 2>>{self.log}",
+            "shift 2\n"
+            f"exec {sys.executable} -m vas_core affinity hook --host {HOST} --state {self.state} "
+            f'--plan {self.plan} --kept {self.kept} "$@" 2>>{self.log}',
         )
         self._program("virsh", f"touch {self.asked}; exit 1")
         self.install(self.directory / "hook")

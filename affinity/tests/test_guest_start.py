@@ -196,6 +196,14 @@ def test_a_name_cannot_write_a_line_of_its_own(hook: Hook) -> None:
     assert r"\n" in line and "\x1b" not in line
 
 
+def test_a_name_may_look_like_an_option(hook: Hook) -> None:
+    in_file(hook, plan("--help"))
+    with running("--help") as guest:
+        hook.started(guest.name, guest.xml)
+        assert guest.where() == PLANNED
+    assert hook.counted() == {"plan": 1}
+
+
 @pytest.mark.parametrize("words", [("prepare", "begin", "-"), ("stopped", "end", "-")])
 def test_other_moments_are_none_of_its_business(
     hook: Hook, guest: RunningGuest, words: tuple[str, ...]
