@@ -38,6 +38,10 @@ _LATER = {
     "graph": Later(
         "vas_affinity.watch.graph.graph:graph", "Find which threads talk to which, and how much."
     ),
+    "hook": Later(
+        "vas_affinity.guest_start.command:hook",
+        "Place a started guest's threads: for libvirt's hook.",
+    ),
     "map": Later(
         "vas_affinity.pictures.map:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",

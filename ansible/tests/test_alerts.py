@@ -131,6 +131,13 @@ CASES = (
         },
     ),
     Case(
+        "VasGuestNotPlanned",
+        {'vas_affinity_guest_starts_total{by="rule",instance="oss1"}': (0, 1)},
+        _of("oss1", by="rule"),
+        {'vas_affinity_guest_starts_total{by="plan",instance="oss1"}': 4},
+        counts=True,
+    ),
+    Case(
         "VasPlacementFails",
         {'vas_affinity_failures_total{instance="oss1",of="valve"}': (0, 1)},
         _of("oss1", of="valve"),

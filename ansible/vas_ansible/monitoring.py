@@ -142,6 +142,13 @@ ALERTS = (
         lasting="2m",
     ),
     Alert(
+        "VasGuestNotPlanned",
+        'increase(vas_affinity_guest_starts_total{by=~"rule|cpuset|nothing|late"}[15m]) > 0',
+        "a guest started on {{ $labels.instance }} without a plan for it ({{ $labels.by }}): "
+        "journalctl -t vas-affinity-hook",
+        lasting="0m",
+    ),
+    Alert(
         "VasPlacementFails",
         "increase(vas_affinity_failures_total[15m]) > 0",
         "{{ $labels.instance }}: {{ $labels.of }} fails: journalctl -u vas-affinityd",

@@ -86,6 +86,11 @@ PANELS = (
         },
     ),
     Panel(
+        "Guests started, by what placed them",
+        "short",
+        {"{{instance}} {{by}}": "increase(vas_affinity_guest_starts_total[5m])"},
+    ),
+    Panel(
         "Containers granted where their data are",
         "percentunit",
         {"local": f"rate(vas_placement_local_grants[15m]) / ({GRANT_RATES})"},

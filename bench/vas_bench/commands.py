@@ -7,6 +7,10 @@ import click
 from vas_core.lazy import Later, LazyGroup
 
 _LATER = {
+    "arrivals": Later(
+        "vas_bench.arrivals.command:arrivals",
+        "Measure how late new threads are placed, and the CPU time.",
+    ),
     "arms": Later(
         "vas_bench.arms.command:arms", "Run the demo's arms in rounds, and compare their times."
     ),

@@ -15,6 +15,8 @@ from vas_core.options import shared
 from vas_core.root import Root
 
 STATE = Path("/run/vas/affinity")
+STARTS = "guest-starts"
+"""Directory, in the state's, of what libvirt's hook set and counted at guests' starts."""
 _path = click.Path(path_type=Path)
 
 
@@ -30,6 +32,19 @@ class HostOptions:
     def host(self) -> LocalHost:
         """Returns this machine with that state directory and libvirt."""
         return LocalHost(self.state, HostSettings(Root(), Virsh(self.connect)))
+
+    @property
+    def starts(self) -> Path:
+        """Returns the directory of what libvirt's hook did at guests' starts."""
+        return self.state / STARTS
+
+    @property
+    def host_of_starts(self) -> LocalHost:
+        """Returns this machine with the journal of what libvirt's hook set.
+
+        The daemon's journal is not for it: the daemon restores what is not in its plan.
+        """
+        return LocalHost(self.starts, self.host.settings)
 
 
 def _host_options(host: str | None, state: Path, connect: str | None) -> HostOptions:

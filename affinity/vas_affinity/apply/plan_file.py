@@ -15,12 +15,19 @@ _NUMBERED = (PinTarget.VCPU, PinTarget.IOTHREAD, PinTarget.INTERRUPT)
 
 def read_plan(file: Path, host: str) -> HostPlacement:
     """Returns the plan in a file. Raises BadInput that names the file, the key and the problem."""
-    plan = read_placement(file)
+    return check_plan(read_placement(file), host, str(file))
+
+
+def check_plan(plan: HostPlacement, host: str, where: str) -> HostPlacement:
+    """Returns the plan. Raises BadInput, for a plan of another host or one that no host can have.
+
+    `where` names the plan's file in messages.
+    """
     if not _is_called(plan.host, host):
         hint = f"plan on {host}, or give --host {plan.host} if that is this machine"
-        raise BadInput(f"is the plan of {plan.host}, not of {host}", where=str(file), hint=hint)
+        raise BadInput(f"is the plan of {plan.host}, not of {host}", where=where, hint=hint)
     for problem in problems(plan):
-        raise BadInput(problem, where=str(file))
+        raise BadInput(problem, where=where)
     return plan
 
 

@@ -20,14 +20,18 @@ from vas_core.options import dry_run
 def rollback(given: HostOptions, dry_run: bool, as_json: bool) -> int:
     """Restore every value that VAS changed.
 
-    Works after a crash too, as the journal is written before each change. A thread or guest that
-    has ended since is reported; it needs no restoring. Stop the daemon first.
+    Also what libvirt's hook set at the starts of guests. Works after a crash too, as the journal is
+    written before each change. A thread or guest that has ended since is reported; it needs no
+    restoring. Stop the daemon first.
 
     \b
     Examples: vas affinity rollback --dry-run
               vas affinity rollback
     """
     nothing = HostPlacement(host=given.name)
-    results = given.host.plan(nothing) if dry_run else given.host.rollback()
+    hosts = (given.host, given.host_of_starts)
+    results = [
+        result for host in hosts for result in (host.plan(nothing) if dry_run else host.rollback())
+    ]
     print_results(given.name, results, as_json=as_json)
     return ExitStatus.DONE if dry_run else status_of(results)

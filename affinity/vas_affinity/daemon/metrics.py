@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter as Counts
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vas_affinity.apply import guest
+from vas_affinity.apply.options import STARTS, STATE
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.arrivals.metrics import ArrivalMetrics
 from vas_affinity.daemon.planner import Replanned
+from vas_affinity.guest_start.counts import StartCounts
 from vas_affinity.placement import PinTarget
 from vas_core.inforce import InForceMetrics
 
@@ -32,8 +35,10 @@ FORBIDDEN = "forbidden"
 class AffinityMetrics:
     """The metrics of `vas-affinityd`, in a registry of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, starts: Path = STATE / STARTS) -> None:
+        """Takes the directory of the counts of guests' starts, which others write."""
         self.registry = registry = CollectorRegistry()
+        registry.register(StartCounts(starts))
         self.values = Gauge(
             "vas_affinity_values",
             "Values of the plan in force, by state",

@@ -21,7 +21,8 @@ class Replanned:
     """
 
     offer: Offer | None
-    basis: PlanBasis
+    basis: PlanBasis | None
+    """What new threads are planned by; None if the planner plans no threads of processes."""
     now: float
     best: float
     forbidden: int = 0

@@ -1,4 +1,4 @@
-"""Plans the host's threads again, and computes what the new plan would gain and cost."""
+"""Plans the host's threads or guests again, and computes what the new plan gains and costs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import numpy as np
 from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan, Replanned
+from vas_affinity.joint import PlannedAgain, plan_again
 from vas_affinity.machine.reading import SnapshotRequest
+from vas_affinity.options import snapshot_of
 from vas_affinity.placement import HostPlacement, PinTarget
-from vas_affinity.plan.options import ThreadOptions, threads_planned
+from vas_affinity.plan.options import ThreadOptions, joint_input, threads_planned
 from vas_affinity.search.score import score
 from vas_affinity.threads import ThreadPlan
+from vas_core.errors import BadInput
 
 
 def replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) -> Replan:
@@ -26,6 +29,29 @@ def replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) 
         return found_of(planned.plan, in_force, move_cost, basis)
 
     return replan
+
+
+def guest_replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) -> Replan:
+    """Returns a function that plans the guests of the plan in force as they are at work now."""
+
+    def replan(in_force: HostPlacement | None) -> Replanned:
+        if in_force is None or not in_force.shapes:
+            raise BadInput("has no guests", where="the plan in force", hint="plan with --cluster")
+        snapshot = snapshot_of(None, asked)
+        return guests_found(
+            plan_again(in_force, snapshot, joint_input(options, snapshot)), move_cost
+        )
+
+    return replan
+
+
+def guests_found(found: PlannedAgain, move_cost: float) -> Replanned:
+    """Returns the offer, None if nothing moves, with the scores of both plans."""
+    before, after = found.before.score, found.after.score
+    offer = None
+    if found.moved:
+        offer = Offer(found.placement, gain=before - after, cost=move_cost * before * found.moved)
+    return Replanned(offer, None, now=before, best=after)
 
 
 def found_of(

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vas_affinity.entities.entity import Entity, EntityKind
-from vas_affinity.machine.firing import busy_lines, firing_cpus
-from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot
-from vas_affinity.machine.topology import MachineTopology
-
-_SPREAD_SHARE = 0.5
+from vas_affinity.machine.firing import device_cpus, is_spread, near_cpus
+from vas_affinity.machine.snapshot import DeviceKind, Snapshot
 
 
 @dataclass(frozen=True)
@@ -62,9 +59,8 @@ def firing(snapshot: Snapshot) -> Firing:
         DeviceKind.NETWORK: {},
     }
     notes = []
-    for (kind, device), lines in _by_device(snapshot).items():
-        cpus = _cpus(snapshot.topology, lines)
-        if not _is_spread(snapshot.topology, cpus):
+    for (kind, device), cpus in device_cpus(snapshot).items():
+        if not is_spread(snapshot.topology, cpus):
             found[kind][device] = cpus
             continue
         near = _near(snapshot, device) if kind is DeviceKind.STORAGE else ()
@@ -83,26 +79,6 @@ def _spread_words(device: str, kind: DeviceKind, cpus: int, near: Sequence[int])
     return f"{what}: no CPU counts as nearer than another"
 
 
-def _by_device(snapshot: Snapshot) -> dict[tuple[DeviceKind, str], list[Interrupt]]:
-    by_device: dict[tuple[DeviceKind, str], list[Interrupt]] = {}
-    for line in sorted(snapshot.interrupts, key=lambda line: line.number):
-        if line.kind is not DeviceKind.OTHER:
-            by_device.setdefault((line.kind, line.device), []).append(line)
-    return by_device
-
-
-def _cpus(topology: MachineTopology, lines: Sequence[Interrupt]) -> tuple[int, ...]:
-    return tuple(sorted({cpu for line in busy_lines(lines) for cpu in firing_cpus(line, topology)}))
-
-
-def _is_spread(topology: MachineTopology, cpus: Sequence[int]) -> bool:
-    cores = {topology.cpu(cpu).core for cpu in topology.online}
-    hit = {topology.cpu(cpu).core for cpu in cpus}
-    return len(hit) > 1 and len(hit) > _SPREAD_SHARE * len(cores)
-
-
 def _near(snapshot: Snapshot, device: str) -> tuple[int, ...]:
     found = [d for d in snapshot.devices if device == d.name or device in d.names]
-    online = snapshot.topology.online
-    cpus = tuple(cpu for d in found for cpu in d.cpus if cpu in online)
-    return cpus if len(cpus) < len(online) else ()
+    return tuple(sorted({cpu for d in found for cpu in near_cpus(d, snapshot.topology)}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from vas_affinity.machine.block_names import short_name
+from vas_affinity.machine.firing import SPREAD_SHARE
 from vas_affinity.machine.topology import Frozen
 from vas_cluster import Host
 
@@ -25,7 +26,7 @@ class GuestPlanSettings(Frozen):
     huge_pages: bool = True
     storage_devices: tuple[str, ...] = ()
     """The disks of the OSTs, `nvme0n1` or a PCI address; empty for all disks of the host."""
-    spread_share: float = Field(default=0.5, gt=0, le=1)
+    spread_share: float = Field(default=SPREAD_SHARE, gt=0, le=1)
     """If a device has interrupts on more than this share of the cores, vCPUs cannot avoid them: its
     queues interrupt the CPU that submits I/O, so the submitters are kept together instead."""
 

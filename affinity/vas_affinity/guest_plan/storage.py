@@ -9,8 +9,8 @@ from math import ceil
 
 from vas_affinity.guest_plan.machine import Core, cores_of
 from vas_affinity.guest_plan.settings import GuestPlanSettings
-from vas_affinity.machine.firing import busy_lines, firing_cpus
-from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Snapshot
+from vas_affinity.machine.firing import device_cpus, is_spread, near_cpus
+from vas_affinity.machine.snapshot import DeviceKind, PciDevice, Snapshot
 from vas_affinity.machine.topology import MachineTopology
 
 
@@ -38,13 +38,14 @@ class _Finding:
 
     topology: MachineTopology
     cores: tuple[Core, ...]
-    most: int
+    spread_share: float
     most_chosen: int
     devices: dict[int, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def cores_with(self, cpus: Sequence[int]) -> int:
-        return len({self.topology.cpu(cpu).core for cpu in [*self.devices, *cpus]})
+    def has_room(self, cpus: Sequence[int]) -> bool:
+        """Tells whether a device's CPUs, with those found so far, can be kept clear of."""
+        return not is_spread(self.topology, [*self.devices, *cpus], self.spread_share)
 
     def stay(self, device: str, cpus: Sequence[int]) -> None:
         for cpu in cpus:
@@ -76,13 +77,12 @@ def storage_cpus(snapshot: Snapshot, settings: GuestPlanSettings) -> StorageCpus
     """
     topology = snapshot.topology
     cores = cores_of(topology)
-    most = max(1, int(settings.spread_share * len(cores)))
     chosen = max(1, ceil(settings.oss_share * len(cores)))
-    found = _Finding(topology, cores, most, chosen)
+    found = _Finding(topology, cores, settings.spread_share, chosen)
     devices, notes = storage_devices(snapshot, settings)
     found.notes += notes
-    lines = _by_device(snapshot, devices)
-    cpus = {device.name: _cpus(topology, lines.get(device.name, [])) for device in devices}
+    fires = device_cpus(snapshot)
+    cpus = {device.name: fires.get((DeviceKind.STORAGE, device.name), ()) for device in devices}
     for device in sorted(devices, key=lambda d: (not cpus[d.name], len(cpus[d.name]), d.name)):
         _place(found, device, cpus[device.name])
     if not found.devices:
@@ -130,25 +130,11 @@ def _is_optical(device: PciDevice) -> bool:
     return all(re.fullmatch(r"sr\d+", name) for name in (device.name, *device.names))
 
 
-def _by_device(snapshot: Snapshot, devices: Sequence[PciDevice]) -> dict[str, list[Interrupt]]:
-    names = {device.name for device in devices}
-    found: dict[str, list[Interrupt]] = {}
-    for line in sorted(snapshot.interrupts, key=lambda line: line.number):
-        if line.kind is DeviceKind.STORAGE and line.device in names:
-            found.setdefault(line.device, []).append(line)
-    return found
-
-
-def _cpus(topology: MachineTopology, lines: Sequence[Interrupt]) -> list[int]:
-    return sorted({cpu for line in busy_lines(lines) for cpu in firing_cpus(line, topology)})
-
-
 def _place(found: _Finding, device: PciDevice, cpus: Sequence[int]) -> None:
-    if cpus and found.cores_with(cpus) <= found.most:
+    if cpus and found.has_room(cpus):
         found.stay(device.name, cpus)
         return
-    everywhere = set(device.cpus) >= set(found.topology.online)
-    near = () if everywhere else device.cpus
+    near = near_cpus(device, found.topology)
     cpu = found.choose(device.name, near, device.node)
     if cpus:
         found.notes.append(

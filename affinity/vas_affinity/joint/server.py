@@ -10,7 +10,7 @@ from vas_affinity.guest_plan.machine import Core
 from vas_affinity.guest_plan.plan import AssignedGuests, PlanSite
 from vas_affinity.joint.choice import EntityChoice
 from vas_affinity.joint.guests import interrupted
-from vas_affinity.machine.firing import busy_lines, firing_cpus
+from vas_affinity.machine.firing import busy_lines, by_device, firing_cpus
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Thread, ThreadRole
 from vas_affinity.placement import CpuRole, HostPlacement, PinTarget
 from vas_affinity.search.score import ASSUMED, WEIGHTS
@@ -84,6 +84,8 @@ def _lines(site: PlanSite, rule: HostPlacement) -> Iterator[EntityChoice]:
     free = {cpu for core in site.cores if not core.isolated for cpu in core.cpus} - set(storage)
     nodes = {name: device.node for device in site.snapshot.devices for name in _names(device)}
     for line in busy_movable(site.snapshot.interrupts):
+        if str(line.number) not in pins:
+            continue  # it came after that plan was made
         cpu = pins[str(line.number)][0]
         fires = firing_cpus(line, topology)
         node = nodes.get(line.device) if line.node is None else line.node
@@ -108,11 +110,8 @@ def _lines(site: PlanSite, rule: HostPlacement) -> Iterator[EntityChoice]:
 
 def busy_movable(lines: Sequence[Interrupt]) -> list[Interrupt]:
     """Returns the interrupts that can be moved; of a device whose rates are known, those firing."""
-    by_device: dict[str, list[Interrupt]] = {}
-    for line in lines:
-        if line.kind is not DeviceKind.OTHER and is_movable(line):
-            by_device.setdefault(line.device, []).append(line)
-    busy = [line for mine in by_device.values() for line in busy_lines(mine)]
+    movable = by_device(line for line in lines if is_movable(line))
+    busy = [line for mine in movable.values() for line in busy_lines(mine)]
     return sorted(busy, key=lambda line: line.number)
 
 

@@ -19,6 +19,7 @@ from vas_core.xmltree import parse_xml
 _VCPU = re.compile(r"CPU (\d+)/")
 _IOTHREAD = re.compile(r"IO iothread(\d+)")
 _VHOST = re.compile(r"vhost-(\d+)")
+_MOST_THREADS = 8192
 _UNITS = {"b": 1, "bytes": 1, "KB": 1000, "k": 1 << 10, "KiB": 1 << 10}
 _UNITS |= {"MB": 10**6, "M": 1 << 20, "MiB": 1 << 20, "GB": 10**9, "G": 1 << 30, "GiB": 1 << 30}
 
@@ -38,17 +39,26 @@ def read_guests(files: TreeFiles, connect: str | None) -> tuple[LibvirtGuest, ..
     return tuple(guest for guest in guests if guest)
 
 
-def parse_domain(xml: str, *, running: bool, where: str) -> LibvirtGuest:
+def parse_domain(xml: str | bytes, *, running: bool, where: str) -> LibvirtGuest:
     """Parses a guest from `virsh dumpxml`. Raises BadInput if it is not a libvirt domain."""
     domain = parse_xml(xml, where=where)
+    if domain.tag != "domain":
+        raise BadInput("is not a libvirt domain", where=where)
+    try:
+        return _guest_of(domain, running=running, where=where)
+    except ValueError as wrong:
+        raise BadInput(f"has a number that is none: {wrong}", where=where) from None
+
+
+def _guest_of(domain: Element, *, running: bool, where: str) -> LibvirtGuest:
     name, vcpu = domain.findtext("name"), domain.find("vcpu")
-    if domain.tag != "domain" or not name or vcpu is None:
+    if not name or vcpu is None:
         raise BadInput("is not a libvirt domain", where=where)
     return LibvirtGuest(
         name=name,
         uuid=domain.findtext("uuid") or "",
         running=running,
-        vcpus=int(vcpu.get("current") or vcpu.text or 0),
+        vcpus=_few(vcpu.get("current") or vcpu.text or 0),
         memory_bytes=_bytes(domain.find("memory")),
         iothreads=tuple(_iothreads(domain)),
         pins=_pins(name, domain),
@@ -76,6 +86,24 @@ def threads_of(
         why = "QEMU does not name them: it runs without debug-threads=on"
         files.note(f"vCPU threads of guest {guest.name}", why)
     return known
+
+
+def vcpus_of_others(
+    files: TreeFiles, guest: LibvirtGuest, running: Iterable[RunningProcess]
+) -> frozenset[int]:
+    """Returns the CPUs to which vCPUs of other guests are pinned; libvirt is not asked.
+
+    A vCPU that may run on every CPU is not pinned.
+    """
+    online = files.cpus("sys/devices/system/cpu/online") or ()
+    others = [p for p in running if "-uuid" in p.arguments and not _is(p, guest)]
+    allowed = [
+        task.allowed
+        for process in others
+        for task in tasks(files, process.pid)
+        if _VCPU.match(task.name)
+    ]
+    return frozenset(cpu for cpus in allowed if len(cpus) < len(online) for cpu in cpus)
 
 
 def _named(guest: LibvirtGuest, found: Iterable[ThreadSample], main: int) -> Iterable[KnownThread]:
@@ -126,7 +154,14 @@ def _bytes(memory: Element | None) -> int:
 
 def _iothreads(domain: Element) -> Iterable[int]:
     ids = [int(thread.get("id", "0")) for thread in domain.findall("iothreadids/iothread")]
-    return ids or range(1, 1 + int(domain.findtext("iothreads") or 0))
+    return ids or range(1, 1 + _few(domain.findtext("iothreads") or 0))
+
+
+def _few(count: str | int) -> int:
+    """Returns a number of threads. Raises ValueError for more than a guest can have."""
+    if not 0 <= int(count) <= _MOST_THREADS:
+        raise ValueError(f"{count} threads")
+    return int(count)
 
 
 def _devices(domain: Element) -> Iterable[str]:

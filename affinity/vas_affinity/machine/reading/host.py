@@ -26,13 +26,14 @@ class SnapshotRequest:
 
     `seconds` is how long rates and CPU use are measured, 0 for not at all; `processes` are patterns
     of processes (see `threads.named`); `connect` is libvirt's URI, None for virsh's own default;
-    `jvm_names` asks JVMs for the full names of their threads.
+    `jvm_names` asks JVMs for the full names of their threads; `guests` asks libvirt.
     """
 
     seconds: float = 0.0
     processes: tuple[str, ...] = ()
     connect: str | None = None
     jvm_names: bool = False
+    guests: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ def _who(
     known, chosen = named(files, running, asked.processes)
     if live and asked.jvm_names:
         known = with_jvm_names(files, known, chosen)
-    if not live:
-        files.note("guests", "a captured tree has none")
+    if not live or not asked.guests:
+        files.note("guests", "a captured tree has none" if not live else "libvirt was not asked")
         return (), known
     guests = read_guests(files, asked.connect)
     theirs = [

@@ -1,0 +1,1 @@
+"""Measures how late new threads are placed, and the CPU time of it."""
