@@ -103,7 +103,7 @@ final class ApplicationFiles {
   /** Makes a file of a shuffle for writing, and the shuffle's directory if it is not there. */
   FSDataOutputStream create(int shuffle, String name, Tally tally) throws IOException {
     Path file = new Path(shuffle(shuffle), name);
-    tally.count(Counted.FILES);
+    tally.count(WorkKind.FILES);
     try {
       return files.createPrivate(file, BUFFER_BYTES);
     } catch (FileNotFoundException e) {
@@ -114,7 +114,7 @@ final class ApplicationFiles {
 
   /** Opens a file of a shuffle for reading. */
   FSDataInputStream open(int shuffle, String name, Tally tally) throws IOException {
-    tally.count(Counted.OPENS);
+    tally.count(WorkKind.OPENS);
     return files.open(new Path(shuffle(shuffle), name), BUFFER_BYTES);
   }
 

@@ -39,7 +39,7 @@ final class MapFiles {
       if (kept == null) {
         return planByFile(end);
       }
-      tally.count(Counted.KEPT_INDEXES);
+      tally.count(WorkKind.KEPT_INDEXES);
       return BlockPlan.read(IndexSource.of(kept), shuffle, task, start, end);
     } catch (IOException e) {
       throw failure(e);
@@ -48,7 +48,7 @@ final class MapFiles {
 
   private BlockPlan planByFile(int end) throws IOException {
     try (FSDataInputStream in = files.open(shuffle, PredictableNames.sparkIndex(task), tally)) {
-      tally.count(Counted.READS);
+      tally.count(WorkKind.READS);
       IndexSource index = IndexSource.of(in);
       BlockPlan plan = BlockPlan.read(index, shuffle, task, start, end);
       if (index.whole() != null) {

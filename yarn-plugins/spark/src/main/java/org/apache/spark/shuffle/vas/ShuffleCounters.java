@@ -15,16 +15,16 @@ final class ShuffleCounters implements Source {
   private static final String NAME = "vasShuffle";
 
   private final MetricRegistry registry = new MetricRegistry();
-  private final Map<Counted, Counter> counters = new EnumMap<>(Counted.class);
+  private final Map<WorkKind, Counter> counters = new EnumMap<>(WorkKind.class);
 
   ShuffleCounters() {
-    for (Counted each : Counted.values()) {
+    for (WorkKind each : WorkKind.values()) {
       counters.put(each, registry.counter(each.shown()));
     }
   }
 
   /** Adds so much work of one kind. */
-  void count(Counted what, long number) {
+  void count(WorkKind what, long number) {
     counters.get(what).inc(number);
   }
 

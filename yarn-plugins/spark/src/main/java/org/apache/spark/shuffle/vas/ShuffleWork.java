@@ -10,20 +10,20 @@ import org.apache.spark.util.AccumulatorV2;
  * copy of its own, the driver adds up those of tasks that succeed, and Spark shows both on its
  * stages' pages and keeps them in event logs. For several threads, as some read ahead for a task.
  */
-final class ShuffleWork extends AccumulatorV2<Counted, String> {
+final class ShuffleWork extends AccumulatorV2<WorkKind, String> {
   private static final long serialVersionUID = 1;
   private static final ThreadLocal<ShuffleWork> CURRENT = new ThreadLocal<>();
 
   // Filled once, and then the same for all threads.
-  private final EnumMap<Counted, AtomicLong> counted = new EnumMap<>(Counted.class);
+  private final EnumMap<WorkKind, AtomicLong> counted = new EnumMap<>(WorkKind.class);
 
   ShuffleWork() {
-    for (Counted each : Counted.values()) {
+    for (WorkKind each : WorkKind.values()) {
       counted.put(each, new AtomicLong());
     }
   }
 
-  /** What a thread does for one shuffle. */
+  /** A piece of a thread's work for one shuffle, which returns a value. */
   interface Action<T, E extends Exception> {
     T run() throws E;
   }
@@ -45,12 +45,12 @@ final class ShuffleWork extends AccumulatorV2<Counted, String> {
   }
 
   /** Adds so much work of one kind. */
-  void count(Counted what, long number) {
+  void count(WorkKind what, long number) {
     counted.get(what).addAndGet(number);
   }
 
   @Override
-  public void add(Counted what) {
+  public void add(WorkKind what) {
     count(what, 1);
   }
 
@@ -60,7 +60,7 @@ final class ShuffleWork extends AccumulatorV2<Counted, String> {
   }
 
   @Override
-  public AccumulatorV2<Counted, String> copy() {
+  public AccumulatorV2<WorkKind, String> copy() {
     ShuffleWork copy = new ShuffleWork();
     copy.merge(this);
     return copy;
@@ -72,7 +72,7 @@ final class ShuffleWork extends AccumulatorV2<Counted, String> {
   }
 
   @Override
-  public void merge(AccumulatorV2<Counted, String> other) {
+  public void merge(AccumulatorV2<WorkKind, String> other) {
     ((ShuffleWork) other).counted.forEach((what, number) -> count(what, number.get()));
   }
 

@@ -15,13 +15,13 @@ final class Tally {
     return new Tally(process, ShuffleWork.current());
   }
 
-  /** Adds one. */
-  void count(Counted what) {
+  /** Counts one more piece of work of this kind. */
+  void count(WorkKind what) {
     count(what, 1);
   }
 
   /** Adds so much work of one kind. */
-  void count(Counted what, long number) {
+  void count(WorkKind what, long number) {
     process.count(what, number);
     if (task != null) {
       task.count(what, number);

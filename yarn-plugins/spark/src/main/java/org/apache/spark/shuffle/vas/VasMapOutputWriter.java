@@ -73,14 +73,14 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
     }
     files.publish(shuffle, unpublished, PredictableNames.sparkIndex(task));
     files.indexes().keep(shuffle, task, index);
-    tally.count(Counted.BYTES_WRITTEN, Arrays.stream(lengths).sum());
+    tally.count(WorkKind.BYTES_WRITTEN, Arrays.stream(lengths).sum());
     ended = true;
     return MapOutputCommitMessage.of(lengths);
   }
 
   private void syncIfAsked(FSDataOutputStream out) throws IOException {
     if (sync) {
-      tally.count(Counted.SYNCS);
+      tally.count(WorkKind.SYNCS);
       out.hsync();
     }
   }

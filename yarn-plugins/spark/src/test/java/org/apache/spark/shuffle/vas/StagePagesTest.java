@@ -117,7 +117,7 @@ class StagePagesTest {
   /** Returns all kinds, as the process counts all: what is not told is 0. */
   private static Map<String, Long> numbers(String told) {
     Map<String, Long> numbers = new TreeMap<>(withoutZeros(told));
-    for (Counted each : Counted.values()) {
+    for (WorkKind each : WorkKind.values()) {
       numbers.putIfAbsent(each.shown(), 0L);
     }
     return numbers;

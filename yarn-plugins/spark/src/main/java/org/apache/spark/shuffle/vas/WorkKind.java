@@ -1,7 +1,7 @@
 package org.apache.spark.shuffle.vas;
 
 /** The kinds of work for map output that are counted. */
-enum Counted {
+enum WorkKind {
   /** Files that were made: data and indexes. */
   FILES("files"),
   /** Files that were opened for reading. */
@@ -21,7 +21,7 @@ enum Counted {
 
   private final String shown;
 
-  Counted(String shown) {
+  WorkKind(String shown) {
     this.shown = shown;
   }
 
