@@ -153,7 +153,6 @@ def test_two_thousand_partitions_have_two_files_a_map_and_the_same_rows(own_lab:
         applications.append(application)
         told.append(found)
     (ours, stock), work = told, work_of(own_lab, applications[0])
-    print(ours, work, requests)
     assert (ours["rows"], ours["checksum"]) == (stock["rows"], stock["checksum"])
     assert (ours["files"], stock["files"]) == (2 * spark_wide.MAPS, 0)
     assert work["files"] == 2 * spark_wide.MAPS
