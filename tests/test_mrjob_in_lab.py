@@ -107,7 +107,8 @@ def test_a_word_count_of_mrjob_reads_and_writes_lustre(
     lab.call(["sh", "-euc", put, "sh", str(place), str(tmp_path / "in")])
     base = f"lustre:///{place.name}"
     words = [str(tmp_path / "words.py"), "-r", "hadoop", "--hadoop-tmp-dir", f"{base}/tmp"]
-    words += ["--python-bin", str(python), f"{base}/in"]
+    # Not that with mrjob: tasks get it with the job.
+    words += ["--python-bin", f"{sys.base_prefix}/bin/python3", f"{base}/in"]
     lines = mrjob(lab, python, *words).splitlines()
     counted = {json.loads(word): int(n) for word, n in (line.split("\t") for line in lines)}
     assert counted == Counter(chosen)
