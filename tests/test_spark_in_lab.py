@@ -16,6 +16,7 @@ from vas_bench.spark.arms import (
     run_arms,
     small,
     steps,
+    submit,
 )
 from vas_bench.spark.output import row_sum
 from vas_core.polling import poll
@@ -24,6 +25,7 @@ from vas_core.progress import Steps
 from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_tests import spark_wide
 from vas_tests.spark_lives import MAPS, RECORDS, REDUCERS
 from vas_yarn.jobs.job import SUBMITTED
 from vas_yarn.spark.installation import OF_CLONE, install_notebook, install_spark
@@ -37,6 +39,7 @@ pytestmark = [
 _HOSTS = 4
 _NONE: Mapping[str, str] = {}
 _LIVES = Path(__file__).parent / "vas_tests/spark_lives.py"
+_WIDE = Path(spark_wide.__file__)
 _SUMS = [[key, sum(range(key, RECORDS, 100))] for key in range(100)]
 
 
@@ -124,6 +127,63 @@ def test_executors_leave_when_idle_and_their_output_stays(own_lab: Lab) -> None:
     stages = json.loads(own_lab.call(["vas", "job", "locality", application, "--json"]).stdout)
     ran_tasks = sum(sum(stage["tasks"].values()) for stage in stages)
     assert ran_tasks == MAPS + 2 * REDUCERS, "no map ran again"
+
+
+def work_of(lab: Lab, application: str) -> dict[str, int]:
+    """What an application's event log has of its first shuffle: the last stage's sum."""
+    (log,) = (lab.spec.lustre_state / "data/yarn/staging").glob(
+        f"*/.staging/spark-events/{application}"
+    )
+    name, told = "map output on Lustre, shuffle 0", ""
+    for line in log.read_text().splitlines():
+        if line.startswith('{"Event":"SparkListenerStageCompleted"'):
+            sums = json.loads(line)["Stage Info"]["Accumulables"]
+            told = next((each["Value"] for each in sums if each["Name"] == name), told)
+    return {kind: int(number) for kind, number in map(str.split, told.split(", "))}
+
+
+def test_two_thousand_partitions_have_two_files_a_map_and_the_same_rows(own_lab: Lab) -> None:
+    properties = small(_HOSTS) | {"spark.sql.adaptive.enabled": "false"}
+    words = ("wide", own_lab.spec.cluster.lustre.mount)
+    told, requests, applications = [], [], []
+    for options in ((), ("--stock-shuffle",)):
+        own_lab.object_requests(counting=True)
+        application, found = submit(own_lab, properties, words, options, _WIDE)
+        requests.append(own_lab.object_requests(counting=False))
+        applications.append(application)
+        told.append(found)
+    (ours, stock), work = told, work_of(own_lab, applications[0])
+    assert (ours["rows"], ours["checksum"]) == (stock["rows"], stock["checksum"])
+    assert (ours["files"], stock["files"]) == (2 * spark_wide.MAPS, 0)
+    assert work["files"] == 2 * spark_wide.MAPS
+    # Each block by an open and a read of its own; an executor reads an index of others once. Its
+    # tasks run one at a time.
+    indexes = spark_wide.MAPS * (_HOSTS - 1)
+    assert ours["blocks"] <= work["opens"] <= ours["blocks"] + indexes
+    assert work["reads"] == work["opens"]
+    assert work["bytesVerified"] == work["bytesWritten"]
+    more = requests[0]["opens"] - requests[1]["opens"]
+    assert work["opens"] <= more <= work["opens"] + 100
+    assert requests[0]["reads"] - requests[1]["reads"] >= work["reads"]
+
+
+def test_executors_are_asked_for_where_the_stripes_are_and_start_there(own_lab: Lab) -> None:
+    hosts = own_lab.spec.cluster.hosts
+    near = sorted(host.guests[0].name for host in hosts if {1, 2} & set(host.osts))
+    place = Path(own_lab.spec.cluster.lustre.mount) / "near"
+    make = (
+        'mkdir -p "$1"; for ost in 1 2; do rm -f "$1/$ost"; lfs setstripe -S 32M -c 1 -i $ost'
+        ' "$1/$ost"; yes "a line of twenty-four x" | head -c 24000000 >"$1/$ost"; done'
+    )
+    own_lab.call(["sh", "-uc", make, "sh", str(place)])
+    dynamic = {"enabled": "true", "initialExecutors": "0", "maxExecutors": "2"}
+    properties = small(_HOSTS) | {"spark.executor.instances": "0", "spark.locality.wait": "60s"}
+    properties |= {f"spark.dynamicAllocation.{key}": value for key, value in dynamic.items()}
+    words = ("near", str(place.parent), f"lustre:///{place.name}")
+    application, told = submit(own_lab, properties, words, application=_WIDE)
+    assert told == {"rows": 2_000_000, "hosts": near}
+    shown = own_lab.call(["vas", "job", "locality", application]).stdout
+    assert "2 executors asked for where stripes are: 2 started there\n" in shown
 
 
 def test_a_driver_on_the_cluster_sorts_and_leaves_nothing(own_lab: Lab) -> None:

@@ -23,6 +23,7 @@ from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import Where, judge
 from vas_yarn.placement_log import PlacementDecision, files_of, parse, read
+from vas_yarn.spark.locality import executors
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
 VECTORS = Path(__file__).parents[2] / "lustre-layout" / "vectors"
@@ -341,3 +342,17 @@ def test_command_without_a_map_names_the_lab_only_where_one_is(
     said = capsys.readouterr().err
     assert "`vas lab shell --name demo -- vas job locality application_17_0001`" in said
     assert said.count("\n") == 1
+
+
+def test_executors_of_spark_by_where_they_started() -> None:
+    lines = [
+        "vas.placement event=strict app=a key=0 host=vm1 waited_ms=0 cause=none",
+        "vas.placement event=grant app=a key=0 host=vm1 node=vm1 locality=local waited_ms=9"
+        " cause=none container=c1",
+        "vas.placement event=grant app=a key=0 host=vm1 node=vm2 locality=partner waited_ms=21000"
+        " cause=timeout container=c2",
+    ]
+    assert executors(list(parse(lines[:1]))) == ""
+    both = "asked for where stripes are: 1 started there"
+    assert executors(list(parse(lines[:2]))) == f"1 executor {both}"
+    assert executors(list(parse(lines))) == f"2 executors {both} (vm1: timeout)"

@@ -102,7 +102,8 @@ def locality(
     conf = machine_configuration(note)
     application = job_name.replace("job_", "application_")
     if log := find_event_log(events_directory(conf, cluster, getuser()), application):
-        show_spark(log, as_json)
+        own = _decision_files(conf, getuser(), application, logs)
+        show_spark(log, _decisions_in(own, application), as_json)
         return
     server = History(history or history_url(conf, cluster), ca)
     try:
@@ -153,20 +154,35 @@ def _decisions(
 ) -> list[PlacementDecision] | None:
     """The decisions about a job; None where no log was read, after a note that says why."""
     app = job.replace("job_", "application_")
+    directory = conf.get(placement_log.DIRECTORY_KEY)
+    user = str(server.job(job).get("user", "")) if directory else ""
+    files = _decision_files(conf, user, app, named)
+    if files:
+        return _decisions_in(files, app)
+    if directory:
+        why = (
+            f"{directory}/{user} has no file of {app} that you may read; its owner may, or name a"
+            " log by --log"
+        )
+    else:
+        why = f"{placement_log.DIRECTORY_KEY} is not set here; name a log by --log"
+    note(f"no placement log was read: {why}")
+    return None
+
+
+def _decision_files(
+    conf: JobConfiguration, user: str, app: str, named: tuple[Path, ...]
+) -> list[Path]:
+    """The logs to read for an application: those named, else its own of its user's."""
     logs = list(named) or [Path(log) for log in (os.environ.get("VAS_PLACEMENT_LOG"),) if log]
     directory = conf.get(placement_log.DIRECTORY_KEY)
     if not logs and directory:
-        user = str(server.job(job).get("user", ""))
-        logs = placement_log.files_of(Path(directory), user, app)
-        if not logs:
-            note(
-                f"no placement log was read: {directory}/{user} has no file of {app} that you may"
-                " read; its owner may, or name a log by --log"
-            )
-    elif not logs:
-        key = placement_log.DIRECTORY_KEY
-        note(f"no placement log was read: {key} is not set here; name a log by --log")
-    return [each for each in placement_log.read(logs) if each.app == app] if logs else None
+        return placement_log.files_of(Path(directory), user, app)
+    return logs
+
+
+def _decisions_in(files: list[Path], app: str) -> list[PlacementDecision]:
+    return [each for each in placement_log.read(files) if each.app == app]
 
 
 def _rows(

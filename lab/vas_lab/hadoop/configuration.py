@@ -220,4 +220,6 @@ def log4j() -> str:
         "log4j.appender.console.target=System.err\n"
         "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
         "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n\n"
+        # Its warning would stand before each answer on stderr, where mrjob looks for the answer.
+        "log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR\n"
     )

@@ -11,19 +11,40 @@ from vas_core.cli import print_json
 from vas_core.shown import counted, shown
 from vas_core.sizes import format_size
 from vas_core.table import print_table
+from vas_yarn.placement_log import PlacementDecision
 from vas_yarn.spark.eventlog import PLACES, SparkStage, read_stages
 
 _COLUMNS = ("STAGE", "NAME", "TASKS", *PLACES, "NO PLACE", "READ", "AT ITS STRIPE")
 
 
-def show_spark(log: Path, as_json: bool) -> None:
-    """Prints the stages of an event log. Raises BadInput if Spark did not write the file so."""
+def show_spark(log: Path, decisions: Sequence[PlacementDecision], as_json: bool) -> None:
+    """Prints the stages of an event log, and how its executors were placed.
+
+    Raises BadInput if Spark did not write the file so.
+    """
     stages = read_stages(log)
     if as_json:
         print_json([stage.as_json() for stage in stages])
         return
     print_table(_COLUMNS, (_cells(stage) for stage in stages))
     click.echo(f"\n{summary(stages)}")
+    if placed := executors(decisions):
+        click.echo(placed)
+
+
+def executors(decisions: Sequence[PlacementDecision]) -> str:
+    """Returns in a sentence where executors started that were asked for on some hosts.
+
+    Empty if no ask named a host, as with static allocation.
+    """
+    grants = [each for each in decisions if each.event == "grant"]
+    elsewhere = [each for each in grants if each.locality != "local"]
+    if not grants:
+        return ""
+    causes = sorted({f"{each.host}: {each.cause}" for each in elsewhere})
+    why = f" ({shown(', '.join(causes))})" if causes else ""
+    asked = counted(len(grants), "executor")
+    return f"{asked} asked for where stripes are: {len(grants) - len(elsewhere)} started there{why}"
 
 
 def summary(stages: Sequence[SparkStage]) -> str:

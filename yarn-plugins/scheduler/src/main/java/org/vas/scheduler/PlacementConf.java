@@ -29,11 +29,12 @@ public interface PlacementConf {
           + " full and more than twice as many tasks wait for it as it runs of the job. As long as"
           + " node-wait or longer: such a node is waited for as any other.");
 
-  ConfKey<String> APPLICATION_TYPES = ConfKey.text("vas.placement.application-types", "MAPREDUCE",
+  ConfKey<String> APPLICATION_TYPES = ConfKey.text("vas.placement.application-types", "MAPREDUCE,SPARK",
       "The types of the applications that are placed, separated by commas.");
 
   ConfKey<String> OPT_OUT_TAG = ConfKey.text("vas.placement.opt-out-tag", "vas-placement-off",
-      "An application with this tag is not placed (MapReduce: mapreduce.job.tags).");
+      "An application with this tag is not placed (MapReduce: mapreduce.job.tags, Spark:"
+          + " spark.yarn.tags).");
 
   ConfKey<String> LOG_DIRECTORY = ConfKey.text("vas.placement.log-directory", "",
       "Directory on the ResourceManager's machine for a file of decisions for each application,"

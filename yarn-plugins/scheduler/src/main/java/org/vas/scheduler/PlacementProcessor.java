@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Places map tasks: a class for {@code yarn.resourcemanager.application-master-service.processors}.
+ * Places map tasks, and Spark's executors: a class for {@code yarn.resourcemanager.application-master-service.processors}.
  *
  * <p>It sees every heartbeat of every application master before the scheduler does. A site
  * description that it cannot read keeps the ResourceManager from starting; a later error of

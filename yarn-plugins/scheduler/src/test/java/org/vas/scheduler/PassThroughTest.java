@@ -122,7 +122,7 @@ class PassThroughTest {
 
   @Test
   void otherFrameworksAsksAreUntouched() throws Exception {
-    RmHarness.Job job = yarn.submit("SPARK");
+    RmHarness.Job job = yarn.submit("TEZ");
     assertUntouched(job, job.rows("vm1", 1));
   }
 
@@ -199,7 +199,7 @@ class PassThroughTest {
 
   @Test
   void whatQueuePreemptionCountsOnStaysAsItWas() throws Exception {
-    RmHarness.Job other = yarn.submit("SPARK");
+    RmHarness.Job other = yarn.submit("TEZ");
     RmHarness.Job placed = yarn.submit("MAPREDUCE");
     other.ask("vm1", 3);
     assertEquals(3, pendingContainers());

@@ -238,7 +238,7 @@ class PlacementProcessorTest {
 
   /** Another framework's containers take all of the nodes. */
   private RmHarness.Job fill(String... names) throws Exception {
-    RmHarness.Job other = yarn.submit("SPARK");
+    RmHarness.Job other = yarn.submit("TEZ");
     for (String name : names) {
       other.ask(name, 4);
       yarn.beat(name);

@@ -76,6 +76,11 @@ final class ApplicationFiles {
     return counters;
   }
 
+  /** Returns a tally of the work that this thread does now. */
+  Tally tally() {
+    return Tally.of(counters);
+  }
+
   /** Returns the directory as any machine finds it: a path that all mount, or {@code lustre:///}. */
   String named() {
     return named;
@@ -96,9 +101,9 @@ final class ApplicationFiles {
   }
 
   /** Makes a file of a shuffle for writing, and the shuffle's directory if it is not there. */
-  FSDataOutputStream create(int shuffle, String name) throws IOException {
+  FSDataOutputStream create(int shuffle, String name, Tally tally) throws IOException {
     Path file = new Path(shuffle(shuffle), name);
-    counters.files.inc();
+    tally.count(WorkKind.FILES);
     try {
       return files.createPrivate(file, BUFFER_BYTES);
     } catch (FileNotFoundException e) {
@@ -108,8 +113,8 @@ final class ApplicationFiles {
   }
 
   /** Opens a file of a shuffle for reading. */
-  FSDataInputStream open(int shuffle, String name) throws IOException {
-    counters.opens.inc();
+  FSDataInputStream open(int shuffle, String name, Tally tally) throws IOException {
+    tally.count(WorkKind.OPENS);
     return files.open(new Path(shuffle(shuffle), name), BUFFER_BYTES);
   }
 
@@ -134,7 +139,7 @@ final class ApplicationFiles {
       return false;
     }
     byte[] header = new byte[MapIndex.HEADER];
-    try (FSDataInputStream in = open(shuffle, index)) {
+    try (FSDataInputStream in = open(shuffle, index, tally())) {
       in.readFully(0, header);
       return MapIndex.header(header, shuffle, task).dataBytes()
           == lengths.getOrDefault(PredictableNames.sparkData(task), 0L);

@@ -24,7 +24,7 @@ final class FirstRead implements Closeable {
     try {
       byte[] buffer = new byte[(int) Math.min(MOST_BYTES, plan.bytes())];
       int blocks = blocks(plan, 0);
-      map.counters().reads.inc();
+      map.tally().count(WorkKind.READS);
       file.readFully(plan.offset(), buffer, 0, bytes(plan, 0, blocks));
       return new FirstRead(file, buffer, blocks);
     } catch (IOException e) {

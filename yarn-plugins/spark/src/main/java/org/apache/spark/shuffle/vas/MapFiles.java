@@ -11,6 +11,7 @@ final class MapFiles {
   private final int shuffle;
   private final long task;
   private final int start;
+  private final Tally tally;
 
   /**
    * Names the files of a map that a reduce task will read; opens none.
@@ -23,6 +24,7 @@ final class MapFiles {
     this.shuffle = shuffle;
     this.task = task;
     this.start = start;
+    this.tally = files.tally();
   }
 
   /**
@@ -37,7 +39,7 @@ final class MapFiles {
       if (kept == null) {
         return planByFile(end);
       }
-      files.counters().keptIndexes.inc();
+      tally.count(WorkKind.KEPT_INDEXES);
       return BlockPlan.read(IndexSource.of(kept), shuffle, task, start, end);
     } catch (IOException e) {
       throw failure(e);
@@ -45,8 +47,8 @@ final class MapFiles {
   }
 
   private BlockPlan planByFile(int end) throws IOException {
-    try (FSDataInputStream in = files.open(shuffle, PredictableNames.sparkIndex(task))) {
-      files.counters().reads.inc();
+    try (FSDataInputStream in = files.open(shuffle, PredictableNames.sparkIndex(task), tally)) {
+      tally.count(WorkKind.READS);
       IndexSource index = IndexSource.of(in);
       BlockPlan plan = BlockPlan.read(index, shuffle, task, start, end);
       if (index.whole() != null) {
@@ -58,12 +60,12 @@ final class MapFiles {
 
   /** Opens the data file. */
   FSDataInputStream openData() throws IOException {
-    return files.open(shuffle, PredictableNames.sparkData(task));
+    return files.open(shuffle, PredictableNames.sparkData(task), tally);
   }
 
-  /** Returns what the process counts. */
-  ShuffleCounters counters() {
-    return files.counters();
+  /** Returns where the work for these files is counted. */
+  Tally tally() {
+    return tally;
   }
 
   /**

@@ -9,18 +9,24 @@ import scala.collection.Iterator;
 
 /**
  * One of Spark's writers, whose map output gets a location of its own. Spark forgets all outputs of
- * a location of which one could not be read: so those of other maps must have other locations.
+ * a location of which one could not be read: so those of other maps must have other locations. Its
+ * work is counted as that of its shuffle.
  */
 final class RelocatingWriter<K, V> extends ShuffleWriter<K, V> {
   private final ShuffleWriter<K, V> sparks;
+  private final ShuffleWork work;
 
-  RelocatingWriter(ShuffleWriter<K, V> sparks) {
+  RelocatingWriter(ShuffleWriter<K, V> sparks, ShuffleWork work) {
     this.sparks = sparks;
+    this.work = work;
   }
 
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
-    sparks.write(records);
+    work.<Void, IOException>during(() -> {
+      sparks.write(records);
+      return null;
+    });
   }
 
   @Override

@@ -2,6 +2,8 @@ package org.apache.spark.shuffle.vas;
 
 import com.codahale.metrics.Counter;
 import com.codahale.metrics.MetricRegistry;
+import java.util.EnumMap;
+import java.util.Map;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.metrics.source.Source;
 
@@ -13,22 +15,18 @@ final class ShuffleCounters implements Source {
   private static final String NAME = "vasShuffle";
 
   private final MetricRegistry registry = new MetricRegistry();
-  /** Files that were made: data and indexes. */
-  final Counter files = registry.counter("files");
-  /** Files that were opened for reading. */
-  final Counter opens = registry.counter("opens");
-  /** Calls of the file system that read bytes. */
-  final Counter reads = registry.counter("reads");
-  /** First reads of a map's blocks that had begun before a task asked for them. */
-  final Counter readsAhead = registry.counter("readsAhead");
-  /** Waits until a file is on the servers' disks. */
-  final Counter syncs = registry.counter("syncs");
-  /** Indexes that were in memory, so that no file was opened. */
-  final Counter keptIndexes = registry.counter("keptIndexes");
-  /** Bytes of map output that were written, without indexes. */
-  final Counter bytesWritten = registry.counter("bytesWritten");
-  /** Bytes of map output that were read, and whose checksums are right. */
-  final Counter bytesVerified = registry.counter("bytesVerified");
+  private final Map<WorkKind, Counter> counters = new EnumMap<>(WorkKind.class);
+
+  ShuffleCounters() {
+    for (WorkKind each : WorkKind.values()) {
+      counters.put(each, registry.counter(each.shown()));
+    }
+  }
+
+  /** Adds so much work of one kind. */
+  void count(WorkKind what, long number) {
+    counters.get(what).inc(number);
+  }
 
   /** Hands the counters to this process's metrics system, where there is one. */
   void publish() {

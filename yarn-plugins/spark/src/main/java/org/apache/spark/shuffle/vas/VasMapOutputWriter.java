@@ -25,6 +25,7 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
   private final int shuffle;
   private final long task;
   private final boolean sync;
+  private final Tally tally;
   private final long[] lengths;
   private final int[][] checksums;
   private FSDataOutputStream data;
@@ -43,6 +44,7 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
     this.shuffle = shuffle;
     this.task = task;
     this.sync = sync;
+    this.tally = files.tally();
     this.lengths = new long[partitions];
     this.checksums = new int[partitions][];
   }
@@ -65,20 +67,20 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
     }
     byte[] index = MapIndex.encode(shuffle, task, lengths, checksums);
     String unpublished = PredictableNames.sparkUnpublished(task);
-    try (FSDataOutputStream out = files.create(shuffle, unpublished)) {
+    try (FSDataOutputStream out = files.create(shuffle, unpublished, tally)) {
       out.write(index);
       syncIfAsked(out);
     }
     files.publish(shuffle, unpublished, PredictableNames.sparkIndex(task));
     files.indexes().keep(shuffle, task, index);
-    files.counters().bytesWritten.inc(Arrays.stream(lengths).sum());
+    tally.count(WorkKind.BYTES_WRITTEN, Arrays.stream(lengths).sum());
     ended = true;
     return MapOutputCommitMessage.of(lengths);
   }
 
   private void syncIfAsked(FSDataOutputStream out) throws IOException {
     if (sync) {
-      files.counters().syncs.inc();
+      tally.count(WorkKind.SYNCS);
       out.hsync();
     }
   }
@@ -126,7 +128,7 @@ final class VasMapOutputWriter implements ShuffleMapOutputWriter {
       throw new IOException(files.shuffle(shuffle) + ": task attempt " + task + " has ended");
     }
     if (data == null) {
-      data = files.create(shuffle, PredictableNames.sparkData(task));
+      data = files.create(shuffle, PredictableNames.sparkData(task), tally);
     }
     return data;
   }

@@ -1,9 +1,9 @@
 package org.apache.spark.shuffle.vas;
 
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -39,9 +39,18 @@ public final class VasShuffleManager extends SortShuffleManager {
   }
 
   @Override
+  public <K, V, C> ShuffleHandle registerShuffle(
+      int shuffle, ShuffleDependency<K, V, C> dependency) {
+    return new VasShuffleHandle<>(
+        shuffle, dependency, super.registerShuffle(shuffle, dependency));
+  }
+
+  @Override
   public <K, V> ShuffleWriter<K, V> getWriter(ShuffleHandle handle, long task, TaskContext context,
       ShuffleWriteMetricsReporter metrics) {
-    return new RelocatingWriter<>(super.getWriter(handle, task, context, metrics));
+    VasShuffleHandle<?, ?, ?> own = (VasShuffleHandle<?, ?, ?>) handle;
+    return new RelocatingWriter<>(
+        super.getWriter(own.sparks(), task, context, metrics), own.work());
   }
 
   @Override
@@ -52,7 +61,7 @@ public final class VasShuffleManager extends SortShuffleManager {
     MapLocations locations = MapLocations.of(SparkEnv.get().mapOutputTracker()
         .getMapSizesByExecutorId(
             handle.shuffleId(), startMap, endMap, startPartition, endPartition), startPartition);
-    return new VasShuffleReader<>((BaseShuffleHandle<K, ?, C>) handle, locations, context, metrics,
+    return new VasShuffleReader<>((VasShuffleHandle<K, ?, C>) handle, locations, context, metrics,
         canUseBatchFetch(startPartition, endPartition, context));
   }
 

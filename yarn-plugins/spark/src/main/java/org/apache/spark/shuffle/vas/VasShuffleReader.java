@@ -3,7 +3,6 @@ package org.apache.spark.shuffle.vas;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.BlockStoreShuffleReader;
 import org.apache.spark.shuffle.FetchFailedException;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -20,13 +19,15 @@ final class VasShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final MapLocations locations;
   private final TaskContext context;
   private final BlockStoreShuffleReader<K, C> sparks;
+  private final ShuffleWork work;
 
   /** Makes the reader of a task; {@code batches} lets it ask for neighbouring blocks at once. */
-  VasShuffleReader(BaseShuffleHandle<K, ?, C> handle, MapLocations locations, TaskContext context,
+  VasShuffleReader(VasShuffleHandle<K, ?, C> handle, MapLocations locations, TaskContext context,
       ShuffleReadMetricsReporter metrics, boolean batches) {
     SparkEnv env = SparkEnv.get();
     this.locations = locations;
     this.context = context;
+    this.work = handle.work();
     this.sparks = new BlockStoreShuffleReader<>(handle,
         locations.asIfOf(env.blockManager().blockManagerId()), context, metrics,
         env.serializerManager(), env.blockManager(), env.mapOutputTracker(), batches);
@@ -36,7 +37,7 @@ final class VasShuffleReader<K, C> implements ShuffleReader<K, C> {
   public Iterator<Product2<K, C>> read() {
     Iterator<Product2<K, C>> records;
     try {
-      records = sparks.read();
+      records = work.during(sparks::read);
     } catch (Throwable e) {
       throw telling(e);
     }

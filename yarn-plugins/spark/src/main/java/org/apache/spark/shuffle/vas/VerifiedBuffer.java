@@ -73,7 +73,7 @@ final class VerifiedBuffer extends ManagedBuffer {
     if (own == null) {
       return FirstRead.of(map, plan);
     }
-    map.counters().readsAhead.inc();
+    map.tally().count(WorkKind.READS_AHEAD);
     try {
       return own.get();
     } catch (ExecutionException e) {

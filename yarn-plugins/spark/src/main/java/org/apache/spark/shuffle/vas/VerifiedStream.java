@@ -84,7 +84,7 @@ final class VerifiedStream extends InputStream {
       }
       from += plan.length(block);
     }
-    map.counters().bytesVerified.inc(from);
+    map.tally().count(WorkKind.BYTES_VERIFIED, from);
     nextOffset += from;
     nextBlock += count;
     at = 0;
@@ -101,7 +101,7 @@ final class VerifiedStream extends InputStream {
 
   private int readOn() throws IOException {
     int count = FirstRead.blocks(plan, nextBlock);
-    map.counters().reads.inc();
+    map.tally().count(WorkKind.READS);
     file.readFully(nextOffset, buffer, 0, FirstRead.bytes(plan, nextBlock, count));
     return count;
   }

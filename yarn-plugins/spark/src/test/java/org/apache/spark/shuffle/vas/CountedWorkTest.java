@@ -44,7 +44,7 @@ class CountedWorkTest {
     }
   }
 
-  private static Map<String, Long> counted() {
+  static Map<String, Long> counted() {
     Map<String, Long> counted = new TreeMap<>();
     SparkEnv.get().metricsSystem().getSourcesByName("vasShuffle").head().metricRegistry()
         .getCounters().forEach((String name, Counter counter) ->

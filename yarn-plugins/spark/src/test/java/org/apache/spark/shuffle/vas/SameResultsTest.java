@@ -86,7 +86,7 @@ class SameResultsTest {
   }
 
   private static String handleOf(JavaPairRDD<?, ?> shuffled) {
-    return ((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head()).shuffleHandle()
-        .getClass().getSimpleName();
+    ShuffleDependency<?, ?, ?> only = (ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head();
+    return ((VasShuffleHandle<?, ?, ?>) only.shuffleHandle()).sparks().getClass().getSimpleName();
   }
 }
