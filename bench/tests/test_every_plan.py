@@ -20,6 +20,7 @@ pytestmark = pytest.mark.unhurried
 READERS = {"bench compare", "bench report", "bench stats", "bench usl"}
 WITHOUT_ROUNDS = {
     "affinity bench",
+    "bench arrivals",
     "bench disk",
     "bench layout",
     "bench placement",

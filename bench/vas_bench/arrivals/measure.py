@@ -179,7 +179,7 @@ def _program(*words: object) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextmanager
 def _daemon(words: Sequence[str], work: Path) -> Iterator[subprocess.Popen[bytes]]:
-    argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", *words]
+    argv = [sys.executable, "-P", "-m", "vas_core", "affinity", "daemon", *words]
     with (work / "log").open("wb") as log, subprocess.Popen(argv, stderr=log) as process:
         try:
             yield process
