@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,7 +12,10 @@ from vas_cluster.document import parse_document, read_text
 from vas_cluster.model import Cluster
 from vas_cluster.rules import check_rules
 from vas_core.errors import BadInput
+from vas_core.predictable_names import LAB_LOCK
 from vas_core.problems import DocumentProblems, structure_problems
+from vas_core.repository import labs_directory
+from vas_core.safe_open import Planted, is_locked
 
 DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
 
@@ -21,15 +25,27 @@ def default_path() -> Path:
     return Path(os.environ.get("VAS_CLUSTER") or DEFAULT_PATH)
 
 
-def load_site(hint: str) -> Cluster:
+def load_site(hint: str, command: str = "") -> Cluster:
     """Returns the map at its default place.
 
-    Raises BadInput with `hint` if there is none, DocumentProblems if it is wrong.
+    Raises BadInput with `hint` if there is none, DocumentProblems if it is wrong. While a lab is
+    up, the hint also has the line that runs `command` in it.
     """
     path = default_path()
     if not path.exists():
-        raise BadInput("the site's map is missing", where=str(path), hint=hint)
+        lab = _in_a_lab(command) if command else ""
+        raise BadInput("the site's map is missing", where=str(path), hint=hint + lab)
     return load_cluster(path)
+
+
+def _in_a_lab(command: str) -> str:
+    """A hint for whoever has a lab that is up: its site is known inside of it alone."""
+    for lock in sorted(labs_directory().glob(f"*/{LAB_LOCK.of()}")):
+        with suppress(OSError, Planted):
+            if is_locked(lock):
+                name = lock.parent.name
+                return f"; in the lab {name}: `vas lab shell --name {name} -- {command}`"
+    return ""
 
 
 def load_cluster(path: Path) -> Cluster:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from vas_core.safe_open import Planted, open_own
+from vas_core.safe_open import Planted, is_locked, open_own
 
 
 def _link(path: Path, victim: Path) -> None:
@@ -47,3 +48,18 @@ def test_D3_what_is_planted_between_look_and_open_is_refused(
     with pytest.raises(Planted, match=what):
         open_own(path, flags)
     assert victim.read_text() == "hers"
+
+
+def test_a_lock_is_held_as_long_as_its_file_is_open(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch()
+    assert not is_locked(lock)
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert is_locked(lock)
+    assert not is_locked(lock)
+    with lock.open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        assert not is_locked(lock), "who only looks is not the holder"
+    with pytest.raises(FileNotFoundError):
+        is_locked(tmp_path / "none")

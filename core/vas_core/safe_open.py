@@ -8,6 +8,7 @@ is asked of the open file, not of its name. Directories above the name are the c
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from contextlib import suppress
@@ -64,6 +65,22 @@ def open_own(
         os.close(descriptor)
         raise
     return descriptor
+
+
+def is_locked(path: Path) -> bool:
+    """Returns whether a process holds the lock (`flock`) of a file of any user.
+
+    Raises Planted and OSError as `open_own` does.
+    """
+    descriptor = open_own(path, os.O_RDONLY, also_of=None)
+    try:
+        # Shared, so that two who look do not take each other for the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _opened(path: Path, flags: int, mode: int, dir_fd: int | None) -> int:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from vas_core.errors import BadInput, VasError
 from vas_core.predictable_names import LAB_LOCK
 from vas_core.repository import labs_directory, state_directory
-from vas_core.safe_open import open_own
+from vas_core.safe_open import is_locked, open_own
 from vas_lab.disk import disk_error
 
 _LOCK = LAB_LOCK.of()
@@ -118,16 +118,11 @@ def is_running(state_dir: Path) -> bool:
     Raises VasError if the directory cannot be read.
     """
     try:
-        descriptor = open_own(state_dir / _LOCK, os.O_RDONLY, also_of=None)
+        return is_locked(state_dir / _LOCK)
     except FileNotFoundError:
         return False
     except OSError as refused:
         raise disk_error(refused, state_dir) from refused
-    try:
-        # Shared, so that two who look do not take each other for a lab.
-        return not _lock(descriptor, fcntl.LOCK_SH)
-    finally:
-        os.close(descriptor)
 
 
 def is_starting(state_dir: Path) -> bool:
@@ -139,7 +134,7 @@ def is_starting(state_dir: Path) -> bool:
 def _take(state_dir: Path) -> int:
     for _ in range(_TAKE_TRIES):
         descriptor = _make_lock(state_dir)
-        if _lock(descriptor, fcntl.LOCK_EX) and _is_at(descriptor, state_dir / _LOCK):
+        if _lock(descriptor) and _is_at(descriptor, state_dir / _LOCK):
             return descriptor
         os.close(descriptor)
         time.sleep(_TAKE_PAUSE_SECONDS)
@@ -160,9 +155,9 @@ def _make_lock(state_dir: Path) -> int:
         raise disk_error(refused, state_dir) from refused
 
 
-def _lock(descriptor: int, kind: int) -> bool:
+def _lock(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from http.server import BaseHTTPRequestHandler
@@ -14,6 +15,7 @@ from web import answer, web_server
 from vas_cluster import Cluster, load_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
+from vas_core.predictable_names import LAB_LOCK
 from vas_layout.codec import decode
 from vas_layout.locate import OwnedSpan, main_owner
 from vas_layout.model import Layout
@@ -337,8 +339,13 @@ def test_command_without_a_map_names_the_lab_only_where_one_is(
     said = capsys.readouterr().err
     assert "name it by --cluster\n" in said
     (tmp_path / "demo").mkdir()
-    (tmp_path / "demo/control.sock").touch()
+    lock = tmp_path / "demo" / LAB_LOCK.of()
+    lock.touch()
     assert run_command(["job", "locality", "application_17_0001"]) == 2
+    assert capsys.readouterr().err == said, "a lab that is not up is named"
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert run_command(["job", "locality", "application_17_0001"]) == 2
     said = capsys.readouterr().err
     assert "`vas lab shell --name demo -- vas job locality application_17_0001`" in said
     assert said.count("\n") == 1

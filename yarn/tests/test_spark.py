@@ -198,7 +198,7 @@ def test_it_runs_sparks_own_program(site: Path, capfd: pytest.CaptureFixture[str
 
 def test_without_an_application_one_line(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["submit", "--spark"]) == 2
-    assert "which application?" in capsys.readouterr().err
+    assert "an application is missing" in capsys.readouterr().err
 
 
 def test_the_word_after_another_option(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,7 +216,7 @@ def test_a_properties_file_has_a_reason_above_each_line(
 ) -> None:
     out = site / "vas-spark.conf"
     assert run_command(["spark", "config", "--out", str(out)]) == 0
-    assert "spark-submit --properties-file" in capsys.readouterr().err
+    assert f" {site}/spark/bin/spark-submit --properties-file" in capsys.readouterr().err
     lines = out.read_text().splitlines()
     assert all(line.startswith("# ") for line in lines[::2])
     assert set(read_properties(out.read_text())) == {line.split()[0] for line in lines[1::2]}

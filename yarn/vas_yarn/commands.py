@@ -16,7 +16,6 @@ from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, VasError
 from vas_core.lazy import Later, LazyGroup
-from vas_core.repository import labs_directory
 from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_core.table import print_table
@@ -136,17 +135,7 @@ def _refuse_another_framework(urls: tuple[str, ...], job_name: str, ca: Path | N
 def _site(cluster_file: Path | None, application_id: str) -> Cluster:
     if cluster_file:
         return load_cluster(cluster_file)
-    return load_site(f"name it by --cluster{_in_a_lab(application_id)}")
-
-
-def _in_a_lab(application_id: str) -> str:
-    """A hint for whoever has a lab: its jobs are known inside of it alone."""
-    labs = sorted(socket.parent.name for socket in labs_directory().glob("*/control.sock"))
-    return "".join(
-        f"; a job of the lab {name}: "
-        f"`vas lab shell --name {name} -- vas job locality {application_id}`"
-        for name in labs[:1]
-    )
+    return load_site("name it by --cluster", f"vas job locality {application_id}")
 
 
 def _decisions(

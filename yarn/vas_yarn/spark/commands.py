@@ -50,7 +50,8 @@ def config(out: Path | None, no_shuffle: bool, as_json: bool) -> int:
     \f
     Raises BadInput without a map or a configuration, NotHere without VAS's jars.
     """
-    site, directory = read_site(_any_spark())
+    found = _any_spark()
+    site, directory = read_site(found, "vas spark config")
     rows = spark_properties(site, shuffle=not no_shuffle)
     if as_json:
         print_json([row.as_json() for row in rows])
@@ -60,7 +61,8 @@ def config(out: Path | None, no_shuffle: bool, as_json: bool) -> int:
         return ExitStatus.DONE
     make_events_directory(site.events)
     write_atomically(out, as_file(rows))
-    note(f"{out}: written; next: HADOOP_CONF_DIR={directory} spark-submit --properties-file {out}")
+    submit = found.submit if found else "spark-submit"
+    note(f"{out}: written; next: HADOOP_CONF_DIR={directory} {submit} --properties-file {out}")
     return ExitStatus.DONE
 
 
@@ -96,7 +98,7 @@ def kernel(python: Path | None, out: Path | None) -> int:
     found = find_spark()
     chosen = _absolute(python) if python else found.python
     check_kernel_python(chosen)
-    site, directory = read_site(found)
+    site, directory = read_site(found, "vas spark kernel")
     target = (out or kernel_directory()).absolute()
     make_events_directory(site.events)
     name = load_site("name it by VAS_CLUSTER").site

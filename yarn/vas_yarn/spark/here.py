@@ -25,12 +25,13 @@ _EVENTS = "spark-events"
 _STRIPE_KEY, _STRIPE = "vas.lustre.block-size", "128m"
 
 
-def read_site(spark: SparkInstallation | None) -> tuple[SparkSite, str]:
+def read_site(spark: SparkInstallation | None, command: str) -> tuple[SparkSite, str]:
     """Returns what the site is to Spark, and the directory of its Hadoop configuration.
 
-    Raises BadInput without a cluster map or Hadoop's site files, NotHere without VAS's jars.
+    Raises BadInput without a cluster map or Hadoop's site files, NotHere without VAS's jars; where
+    a lab is up, the hint is to run `command` in it.
     """
-    cluster, conf = load_site("name it by VAS_CLUSTER"), machine_configuration(note)
+    cluster, conf = load_site("name it by VAS_CLUSTER", command), machine_configuration(note)
     own_jars = spark.jars.resolve() if spark else None
     shared = own_jars if own_jars and own_jars.is_relative_to(cluster.lustre.mount) else None
     site = SparkSite(

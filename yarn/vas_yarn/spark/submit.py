@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple
     """
     if not words:
         hint = "name a .py, a .jar or a .R: vas submit --spark my.py"
-        raise BadInput("which application?", where="--spark", hint=hint)
+        raise BadInput("an application is missing", where="--spark", hint=hint)
     found = _prepare(words, shuffle=not stock_shuffle)
     if dry_run:
         return show(found.argv, found.as_json(), as_json=as_json)
@@ -81,7 +82,7 @@ def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple
 
 def _prepare(words: Sequence[str], *, shuffle: bool) -> _Submission:
     spark = find_spark()
-    site, configuration = read_site(spark)
+    site, configuration = read_site(spark, shlex.join(["vas", "submit", "--spark", *words]))
     file, own = users_properties(spark, words)
     rows, replaced = beside(spark_properties(site, shuffle=shuffle), own)
     note(f"Spark {spark.home}: {spark.why}")
