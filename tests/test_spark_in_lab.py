@@ -130,7 +130,7 @@ def test_executors_leave_when_idle_and_their_output_stays(own_lab: Lab) -> None:
 
 
 def work_of(lab: Lab, application: str) -> dict[str, int]:
-    """What an application's event log has of its first shuffle: the last stage's sum."""
+    """The work for an application's first shuffle: its event log has the sum at the last stage."""
     (log,) = (lab.spec.lustre_state / "data/yarn/staging").glob(
         f"*/.staging/spark-events/{application}"
     )

@@ -1,4 +1,4 @@
-"""What libvirt's hook does when a guest has started: real threads, whatever the files hold."""
+"""libvirt's hook places the real threads of a guest that has started, whatever its files hold."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Replanned:
 
     offer: Offer | None
     basis: PlanBasis | None
-    """What new threads are planned by; None if the planner plans no threads of processes."""
+    """The plan's basis, by which new threads are placed; None if it has no threads of processes."""
     now: float
     best: float
     forbidden: int = 0

@@ -43,7 +43,7 @@ class Crossing:
             return True
 
     def begin(self) -> None:
-        """Ends its growth, as it is carried now."""
+        """Lets the crossing grow no more, as its bytes are sent now."""
         with self._lock:
             self._has_begun = True
 
@@ -58,7 +58,7 @@ class WireTotals:
 
 @dataclass
 class FileWire:
-    """A TCP connection from a client's node to a server's. One crossing crosses at a time.
+    """A TCP connection from a client's node to a server's, which carries one crossing at a time.
 
     Both ends are in this process: what one end sends from the file, the other takes and drops, as
     the client then reads the same bytes from this machine's memory.
