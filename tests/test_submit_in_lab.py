@@ -75,7 +75,8 @@ def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     # The application master, maps and reducers: each writes what it loaded from where.
     assert loaded == {("am", True), ("map", True), ("reduce", True)}
     logs = list((lab.spec.temporary / f"loaded-{profile}").iterdir())
-    assert all(_share_of_lambdas_mapped(log.read_text()) > 0.8 for log in logs)
+    shares = {log.name: _share_with_mapped_lambdas(log.read_text()) for log in logs}
+    assert min(shares.values()) > 0.95, shares
     (master,) = [log.read_text() for log in logs if log.name.startswith("am-")]
     assert " org.vas.app.WarmAllocator " in master
     assert reused_in_newest(lab) > 0
@@ -171,9 +172,19 @@ def submitted(
     return found, {(role, _is_mapped(_MAINS[role], text)) for role, text in texts}
 
 
-def _share_of_lambdas_mapped(log: str) -> float:
-    lambdas = [line for line in log.splitlines() if "$$Lambda$" in line]
-    return sum("source: shared objects file" in line for line in lambdas) / len(lambdas)
+def _share_with_mapped_lambdas(log: str) -> float:
+    """Of the classes whose lambdas were linked, the share of those with a lambda of the archive.
+
+    Not the share of lambdas: when threads link one call site at once, the first takes the
+    archive's lambda and the JVM makes one for each other thread, more of them on a busy machine.
+    """
+    lines = [line for line in log.splitlines() if "$$Lambda$" in line]
+    mapped = [line for line in lines if "source: shared objects file" in line]
+    return len(_classes_of_lambdas(mapped)) / len(_classes_of_lambdas(lines))
+
+
+def _classes_of_lambdas(lines: list[str]) -> set[str]:
+    return {line.partition("$$Lambda$")[0].split()[-1] for line in lines}
 
 
 def _is_mapped(main: str, log: str) -> bool:
