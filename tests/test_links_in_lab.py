@@ -12,7 +12,7 @@ from vas_core.polling import poll
 from vas_core.process import CommandFailed, run
 from vas_lab.control import ControlRequest
 from vas_lab.lab import Lab
-from vas_lab.links.totals import LinkTotals
+from vas_lab.links.totals import WireBytes
 from vas_lab.options import LabOptions
 from vas_lab.spec import LabLinks
 from vas_routing.links import Leg
@@ -74,8 +74,9 @@ def moved(lab: Lab, guest: str, leg: Leg) -> tuple[int, int]:
 
 def carried(lab: Lab, client: str, server: str) -> tuple[int, int]:
     """The bytes of files that a client read from a server and wrote to it."""
-    ends = [each for each in lab.link_totals() if (each.client, each.server) == (client, server)]
-    total = ends[0] if ends else LinkTotals(client, server, 0, 0)
+    wires = lab.link_totals().wires
+    ends = [each for each in wires if (each.client, each.server) == (client, server)]
+    total = ends[0] if ends else WireBytes(client, server, 0, 0)
     return total.read, total.written
 
 
@@ -159,9 +160,23 @@ def test_a_file_that_grows_into_new_objects_is_written_to_them(far_lab: Lab) -> 
 
 
 def test_a_host_reads_its_own_disk_without_a_link(far_lab: Lab, file: str) -> None:
-    before = far_lab.link_totals()
+    before = far_lab.link_totals().wires
     read(far_lab, "oss2", file)
-    assert far_lab.link_totals() == before
+    assert far_lab.link_totals().wires == before
+
+
+def test_waits_are_counted_by_what_was_read_or_written(far_lab: Lab, file: str) -> None:
+    folder = f"{far_lab.spec.cluster.lustre.mount}/waits/job_1_2/shuffle"
+    on(far_lab, "vm1", ["mkdir", "-p", folder])
+    make(far_lab, f"{folder}/segments", "-i", "1", "-c", "1")
+    before = {each.what: each for each in far_lab.link_totals().waits}
+    read(far_lab, "vm1", file)
+    write(far_lab, "vm1", f"{folder}/segments")
+    after = {each.what: each for each in far_lab.link_totals().waits}
+    waited = {what for what in after if after[what].seconds > before[what].seconds}
+    assert waited == {"read files", "written map output"}
+    # A wait for 24 MiB at the leg's rate, not more than all requests together may last.
+    assert after["read files"].requests > before["read files"].requests
 
 
 def test_without_the_links_a_read_fails_and_does_not_lie(far_lab: Lab, file: str) -> None:

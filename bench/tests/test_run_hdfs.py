@@ -84,8 +84,11 @@ class FakeLab:
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)
 
-    def link_totals(self) -> list[LinkTotals]:
-        return []
+    def link_totals(self) -> LinkTotals:
+        return LinkTotals()
+
+    def enter(self, argv: list[str]) -> list[str]:
+        return argv
 
     def refuse_broken(self) -> None: ...
 
@@ -126,6 +129,8 @@ def site(
     monkeypatch.setattr("vas_bench.run.lab_site.Lab", SimpleNamespace(start=start))
     monkeypatch.setattr("vas_bench.run.lab_site.read_device", lambda *_: {})
     monkeypatch.setattr("vas_bench.run.lab_site.is_running", lambda _: False)
+    curves = SimpleNamespace(stop=dict)
+    monkeypatch.setattr("vas_bench.run.lab_site.LinkCurves", lambda *_: curves)
     plan = BenchPlan.model_validate(
         {
             "name": "p",

@@ -10,10 +10,9 @@ from typing import Any, get_args
 import pytest
 from made_up_jobs import a_job, times
 
-from vas_bench.results.record import HostLocality
+from vas_bench.results.record import CurvePoints
 from vas_bench.results.store import read_results
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.jobs import localities
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import BenchPlan, WorkloadName
 from vas_bench.run.workloads import WORKLOADS
@@ -23,31 +22,11 @@ from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
 from vas_lab.control import ControlAnswer, ControlRequest
 from vas_lab.disk import LAB_BYTES
-from vas_lab.links.totals import LinkTotals
+from vas_lab.links.totals import LinkTotals, LinkWait, WireBytes
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
-
-
-def test_localities_by_host() -> None:
-    def row(ran_on: str, where: str, length: int | None, local: int) -> dict[str, object]:
-        return {"ran_on": ran_on, "where": where, "length": length, "local_bytes": local}
-
-    found = localities(
-        [
-            row("vm2", "remote", 10, 0),
-            row("vm1", "local", 10, 9),
-            row("vm1", "partner", 10, 0),
-            row("vm1", "unknown", None, 0),
-        ]
-    )
-    assert found == {
-        "vm1": HostLocality(
-            data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20
-        ),
-        "vm2": HostLocality(other_maps=1, input_bytes=10),
-    }
 
 
 def test_there_is_a_way_to_run_and_check_every_workload() -> None:
@@ -95,6 +74,15 @@ TEZ_HISTORY = (Path(__file__).parent / "tez/wordcount-history.txt").read_text()
 SUMS = "f:rate\t1000\nl:size\t8\nl:tasks\t1\nl:time\t1\n"
 
 
+class FakeCurves:
+    """Stands in for `LinkCurves`: what grew is known before."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def stop(self) -> dict[str, CurvePoints]:
+        return {"link_bytes/other hosts": [(0.0, 0.0), (2.0, 14.0)]}
+
+
 class FakeLab:
     """A lab whose jobs end at once. `digests` are those of its jobs' outputs, in their order."""
 
@@ -113,10 +101,14 @@ class FakeLab:
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)
 
-    def link_totals(self, *, drop_caches: bool = False) -> list[LinkTotals]:
+    def link_totals(self, *, drop_caches: bool = False) -> LinkTotals:
         self.dropped += drop_caches
         done = len(self.jobs) << 20
-        return [LinkTotals("vm1", "oss1", done, 0), LinkTotals("vm1", "oss2", done, 2 * done)]
+        wires = (WireBytes("vm1", "oss1", done, 0), WireBytes("vm1", "oss2", done, 2 * done))
+        return LinkTotals(wires, (LinkWait("read map output", 3 * len(self.jobs), 0.5),))
+
+    def enter(self, argv: list[str]) -> list[str]:
+        return argv
 
     def refuse_broken(self) -> None:
         if self.is_broken:
@@ -162,6 +154,7 @@ def labs(monkeypatch: pytest.MonkeyPatch) -> Labs:
     found = Labs("abc", "abc", "other")
     monkeypatch.setattr("vas_bench.run.lab_site.Lab", found)
     monkeypatch.setattr("vas_bench.run.lab_site.read_device", lambda *_: {})
+    monkeypatch.setattr("vas_bench.run.lab_site.LinkCurves", FakeCurves)
     return found
 
 
@@ -193,7 +186,11 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert measures["metadata_requests"] == 7
     assert measures["link_bytes/own host"] == 1 << 20
     assert measures["link_bytes/other hosts"] == 3 << 20
+    assert measures["link_requests"] == 3
+    assert measures["link_wait_seconds/read map output"] == 0
+    assert measures["link_bytes_per_second/peak"] == 7
     assert found is not None and found.phases == {"start": 1, "map": 1}
+    assert found.curves == FakeCurves().stop()
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
 
 

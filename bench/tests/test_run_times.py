@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_jobs import times
 
-from vas_bench.results.record import UNACCOUNTED, close
+from vas_bench.results.record import UNACCOUNTED, HostLocality, close
+from vas_bench.run.jobs import localities
 from vas_bench.run.times import phases_of
 from vas_yarn.history import History, ReduceAttempt
 from vas_yarn.rest import WebAnswer, WebServer
@@ -66,3 +67,23 @@ def test_reducers_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(WebServer, "read", read)
     assert History("http://rm:1").reduces("job_1_1") == [ReduceAttempt("r0", 1, 2, 3, 4)]
+
+
+def test_localities_by_host() -> None:
+    def row(ran_on: str, where: str, length: int | None, local: int) -> dict[str, object]:
+        return {"ran_on": ran_on, "where": where, "length": length, "local_bytes": local}
+
+    found = localities(
+        [
+            row("vm2", "remote", 10, 0),
+            row("vm1", "local", 10, 9),
+            row("vm1", "partner", 10, 0),
+            row("vm1", "unknown", None, 0),
+        ]
+    )
+    assert found == {
+        "vm1": HostLocality(
+            data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20
+        ),
+        "vm2": HostLocality(other_maps=1, input_bytes=10),
+    }

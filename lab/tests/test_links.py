@@ -13,6 +13,7 @@ import pytest
 from vas_lab.links.cache import CHUNK, NodeCache
 from vas_lab.links.client import LustreClients
 from vas_lab.links.request import Kind, LinkRequest
+from vas_lab.links.waits import LinkWaits, what_of
 from vas_lab.links.wire import Crossing, FileWire
 from vas_lab.lustre.mds.board import Board
 from vas_lab.lustre.stand_in import LabLustre
@@ -151,3 +152,31 @@ def test_a_lab_after_one_with_links_has_none(tmp_path: Path) -> None:
     before = (tmp_path / "board").read_bytes()
     lab.prepare()
     assert (tmp_path / "board").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "what"),
+    [
+        (Kind.READ, "/lustre/user/ann/input/part-0", "read files"),
+        (Kind.WRITE, "/lustre/user/ann/out/_temporary/1/part-r-0", "written files"),
+        (Kind.SYNC, "/lustre/user/ann/out/part-r-0", "written files"),
+        (Kind.READ, "/lustre/s/job_17_2/shuffle/attempt_17_2_m_1_0/segments", "read map output"),
+        (
+            Kind.WRITE,
+            "/lustre/yarn/local/vm1/usercache/ann/appcache/application_17_2/output/a/file.out",
+            "written map output",
+        ),
+    ],
+)
+def test_a_wait_is_for_map_output_or_other_files(kind: Kind, path: str, what: str) -> None:
+    assert what_of(kind, path) == what
+
+
+def test_a_wait_that_fails_is_counted_too(file: int) -> None:
+    waits = LinkWaits()
+    with pytest.raises(OSError), waits.counting(Kind.READ, file):
+        raise OSError(errno.EIO, "lost")
+    by_what = {each["what"]: each["requests"] for each in waits.totals()}
+    assert by_what == {
+        "read files": 1, "read map output": 0, "written files": 0, "written map output": 0,
+    }  # fmt: skip

@@ -135,8 +135,8 @@ class Lab:
         inner = with_environment(variables, Path.cwd(), argv)
         return [*lab, *into_node(holders.get(node or master)), *inner]
 
-    def link_totals(self, *, drop_caches: bool = False) -> list[LinkTotals]:
-        """Returns how many bytes of files each client read from and wrote to each server by a link.
+    def link_totals(self, *, drop_caches: bool = False) -> LinkTotals:
+        """Returns the bytes of files that crossed links since the lab began, and the waits.
 
         `drop_caches` empties the page caches of all nodes first. Raises VasError where links are
         free.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from vas_bench.engine.resume import Environment, changes
 from vas_bench.engine.rounds import Round, S
-from vas_bench.results.record import BenchRun, HostLocality, Validation
+from vas_bench.results.record import BenchRun, CurvePoints, HostLocality, Validation
 from vas_core.errors import VasError
 
 _REASON_CHARS = 500
@@ -21,6 +21,7 @@ class Observation:
     measures: Mapping[str, float] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)
     hosts: Mapping[str, HostLocality] = field(default_factory=dict)
+    curves: Mapping[str, CurvePoints] = field(default_factory=dict)
     validation: Validation | None = None
     wrong: str = ""
 
@@ -62,6 +63,7 @@ class Observer:
             measures=dict(seen.measures),
             phases=dict(seen.phases),
             hosts=dict(seen.hosts),
+            curves=dict(seen.curves),
             validation=seen.validation,
         )
 

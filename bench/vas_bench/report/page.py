@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from vas_bench.report.charts.marks import Chart, fitted
+from vas_bench.report.curves_figure import curve_figures
 from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.figures import Figure, ReportTable, figures_of
 from vas_bench.report.scaling import Scaling
@@ -94,7 +95,7 @@ def all_findings(facts: ReportFacts) -> tuple[ReportFinding, ...]:
 
 
 def _comparison(comparison: Comparison, number: int) -> Section:
-    figures = tuple(figures_of(comparison, number))
+    figures = (*figures_of(comparison, number), *curve_figures(comparison, number))
     return Section(case_words(comparison.case), figures, (_measures(comparison),))
 
 

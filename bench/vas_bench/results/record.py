@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -30,6 +31,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Parameter = StrictBool | StrictInt | StrictFloat | StrictStr
 Count = Annotated[int, Field(ge=0)]
+# (seconds since the run began, how much since then), in order.
+CurvePoints = list[tuple[FiniteFloat, FiniteFloat]]
 
 
 UNACCOUNTED = "unaccounted"
@@ -94,9 +97,9 @@ class BenchRun(_Model):
 
     The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's,
     the plugins') are hashed with the workload, the system and the parameters: runs whose hashes
-    differ are not the same experiment. `round` is its round in a plan, from 1. `invalid` says
-    why a run must not be counted. A run without the measure that its workload is compared by
-    (`job_seconds` for most) never ended; it is invalid.
+    differ are not the same experiment. `round` is its round in a plan, from 1. `curves` has what
+    grew during the run. `invalid` says why a run must not be counted. A run without the measure
+    that its workload is compared by (`job_seconds` for most) never ended; it is invalid.
     """
 
     version: Literal[1] = 1
@@ -117,6 +120,7 @@ class BenchRun(_Model):
     measures: dict[str, FiniteFloat] = {}
     phases: dict[Name, FiniteFloat] = {}
     hosts: dict[Name, HostLocality] = {}
+    curves: Annotated[dict[Name, CurvePoints], Field(exclude_if=lambda curves: not curves)] = {}
     validation: Validation | None = None
 
     @property
@@ -124,15 +128,28 @@ class BenchRun(_Model):
         """Tells whether the run may be a sample: valid, and no warm-up."""
         return self.invalid is None and not self.warm_up
 
-    @field_validator("measures")
+    @field_validator("measures", "curves")
     @classmethod
-    def _known_measures(cls, measures: dict[str, float]) -> dict[str, float]:
+    def _known_measures(cls, measures: dict[str, Any]) -> dict[str, Any]:
         unknown = sorted(name for name in measures if measure_of(name) is None)
         if unknown:
             raise ValueError(f"unknown measures: {', '.join(unknown)}")
+        return measures
+
+    @field_validator("measures")
+    @classmethod
+    def _takes_time(cls, measures: dict[str, float]) -> dict[str, float]:
         if measures.get(JOB_SECONDS, 1) <= 0:
             raise ValueError(f"{JOB_SECONDS} is {measures[JOB_SECONDS]:g}")
         return measures
+
+    @field_validator("curves")
+    @classmethod
+    def _in_order(cls, curves: dict[str, CurvePoints]) -> dict[str, CurvePoints]:
+        for name, points in curves.items():
+            if any(later <= sooner for (sooner, _), (later, _) in pairwise(points)):
+                raise ValueError(f"the points of {name} are not in order of time")
+        return curves
 
     @field_validator("phases")
     @classmethod

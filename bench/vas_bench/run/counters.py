@@ -21,7 +21,7 @@ _CACHED = re.compile(r"^Cached:\s*(\d+) kB$", re.MULTILINE)
 class Counters:
     """Measures' names -> what has been counted since the start of the machine, or of the lab."""
 
-    counted: Mapping[str, int]
+    counted: Mapping[str, float]
 
     def since(self, before: Counters) -> dict[str, float]:
         """Returns how much each counter grew since `before`, of the names that both have."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.environment import build_of, environment, lab_versions
+from vas_bench.results.record import CurvePoints
 from vas_bench.run.counters import (
     Counters,
     drop_page_cache,
@@ -22,11 +25,12 @@ from vas_bench.run.counters import (
 )
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, PlannedSite, meant, versions_for
-from vas_bench.run.lab_links import link_counters
+from vas_bench.run.lab_links import PERIOD_SECONDS, LinkCurves, link_counters, peak_of
 from vas_bench.run.lab_watch import LabWatch
 from vas_bench.run.measures import job_measures
 from vas_bench.run.own_jobs import workloads_jar
 from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import Details
 from vas_bench.run.systems import PROFILES, arm_of, configuration
 from vas_bench.run.tez import WithTez, arm_on, job_properties
 from vas_bench.run.workloads import WORKLOADS
@@ -54,6 +58,8 @@ from vas_yarn.jobs.trees import remove_tree
 DIRECTORY = "/bench-run"
 # Where Tez's application masters write their history.
 _HISTORY = "/tez-history"
+# The counters whose growth during a run is kept.
+_DRAWN = ("link_bytes/own host", "link_bytes/other hosts", "link_requests", "device_requests")
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
 
@@ -78,6 +84,7 @@ class LabSite(PlannedSite):
         self._up: Up | None = None
         self._drops = plan.drop_caches and may_drop_page_cache(self._root)
         self._versions: dict[str, str] = {}
+        self._curves: dict[str, CurvePoints] = {}
 
     @property
     def learned(self) -> Path:
@@ -157,7 +164,7 @@ class LabSite(PlannedSite):
     def drop_caches(self) -> None:
         """Writes dirty pages, and empties the page cache where the kernel lets us; those of honest
         links always."""
-        if self._plan.drop_caches and self._there.links is LabLinks.HONEST:
+        if self._plan.drop_caches and self._is_linked:
             self._there.lab.link_totals(drop_caches=True)
         if self._drops:
             drop_page_cache(self._root, hint="set drop_caches: false")
@@ -167,13 +174,17 @@ class LabSite(PlannedSite):
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job and returns what it, the block device and the interfaces counted."""
         before = self._counted()
-        with self._watched() as seen:
+        with self._watched() as seen, self._drawn():
             job = self.jobs.run(experiment, self.arm(experiment))
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
         machine = self._counted().since(before) | cache
-        return meant(experiment, job_measures(job) | machine | seen)
+        return meant(experiment, job_measures(job) | machine | seen | peak_of(self._curves))
+
+    def details(self, experiment: Experiment) -> Details:
+        """Returns phases and locality of the last run, and what crossed honest links when."""
+        return replace(super().details(experiment), curves=self._curves)
 
     def down(self) -> None:
         """Ends the lab, if one is up."""
@@ -203,6 +214,27 @@ class LabSite(PlannedSite):
         finally:
             seen.update(watch.stop())
 
+    @contextmanager
+    def _drawn(self) -> Iterator[None]:
+        """Keeps how bytes and requests grow during its body, where links are honest."""
+        self._curves = {}
+        if not self._is_linked:
+            yield
+            return
+        lab = self._there.lab
+        words = ("-P", "-m", "vas_lab.links.totals", "--every", str(PERIOD_SECONDS))
+        argv = lab.enter([sys.executable, *words])
+        device = partial(read_device, self._root, self._directory)
+        grown = LinkCurves(argv, lab.spec.cluster, device, _DRAWN)
+        try:
+            yield
+        finally:
+            self._curves = grown.stop()
+
+    @property
+    def _is_linked(self) -> bool:
+        return self._there.links is LabLinks.HONEST
+
     @property
     def _there(self) -> Up:
         assert self._up is not None, "up() comes first"
@@ -218,8 +250,7 @@ class LabSite(PlannedSite):
         paths = lab.ask(ControlRequest(ask="status")).paths
         device = read_device(self._root, self._directory)
         asked = {"metadata_requests": lab.metadata_requests()}
-        is_linked = self._there.links is LabLinks.HONEST
-        linked = link_counters(lab.link_totals(), lab.spec.cluster) if is_linked else {}
+        linked = link_counters(lab.link_totals(), lab.spec.cluster) if self._is_linked else {}
         return Counters(
             device
             | network_counters((path.device, path.rx_bytes, path.tx_bytes) for path in paths)

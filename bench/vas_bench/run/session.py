@@ -9,17 +9,18 @@ from typing import Protocol
 from vas_bench.engine.observe import Observation, Observer, failure
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import Round
-from vas_bench.results.record import BenchRun, HostLocality, Validation
+from vas_bench.results.record import BenchRun, CurvePoints, HostLocality, Validation
 from vas_bench.run.experiments import Experiment
 from vas_core.errors import VasError
 
 
 @dataclass(frozen=True)
 class Details:
-    """Facts of a run besides its measures: seconds by phase, locality by host."""
+    """Facts of a run besides its measures: seconds by phase, locality by host, what grew when."""
 
     phases: Mapping[str, float] = field(default_factory=dict)
     hosts: Mapping[str, HostLocality] = field(default_factory=dict)
+    curves: Mapping[str, CurvePoints] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Session:
             wrong = "" if check.validation.ok else f"its output is wrong: {check.wrong}"
             seen = replace(seen, validation=check.validation, wrong=wrong)
             details = self.site.details(experiment)
-            return replace(seen, phases=details.phases, hosts=details.hosts)
+            return replace(seen, **vars(details))
         except VasError as failed:
             why = (failure(failed), seen.wrong, self._clear())
             return replace(seen, wrong="; ".join(filter(None, why)))

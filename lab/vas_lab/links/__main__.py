@@ -26,6 +26,7 @@ from vas_lab.links.client import LustreClients
 from vas_lab.links.networks import in_network
 from vas_lab.links.request import ADDRESS, REQUEST, LinkAnswer, decode_request
 from vas_lab.links.totals import CONTROL
+from vas_lab.links.waits import LinkWaits
 from vas_lab.links.wires import FileWires
 from vas_lab.lustre.mds.board import Board
 from vas_lab.network.topology import FABRIC, plan_topology
@@ -46,6 +47,7 @@ class LinkServer:
             cache_bytes,
             self._board.forget_ranges,
         )
+        self._waits = LinkWaits()
         self._pool = ThreadPoolExecutor(_AT_ONCE, "request")
         nodes = [node for node in plan_topology(cluster).nodes if node != FABRIC]
         listeners = {node: in_network(node, _listen) for node in nodes}
@@ -76,7 +78,9 @@ class LinkServer:
         with stream:
             data, descriptors, _, _ = socket.recv_fds(stream, REQUEST.size + 1, 1)
             try:
-                answer = self.clients.serve(node, decode_request(data), descriptors[0])
+                request = decode_request(data)
+                with self._waits.counting(request.kind, descriptors[0]):
+                    answer = self.clients.serve(node, request, descriptors[0])
             except OSError as wrong:
                 answer = LinkAnswer(wrong.errno or errno.EIO)
             except Exception:
@@ -94,8 +98,9 @@ class LinkServer:
             if lines.readline() == b"drop\n":
                 self.clients.drop()
                 self._board.forget_ranges()
+            totals = {"wires": self.wires.totals(), "waits": self._waits.totals()}
             with suppress(OSError):
-                stream.sendall(json.dumps(self.wires.totals()).encode() + b"\n")
+                stream.sendall(json.dumps(totals).encode() + b"\n")
 
 
 def _listen() -> socket.socket:

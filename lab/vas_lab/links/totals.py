@@ -1,11 +1,17 @@
-"""Asks the links of a lab what crossed them: `python -m vas_lab.links.totals [--drop]`, inside."""
+"""Asks the links of a lab what crossed them: `python -m vas_lab.links.totals [--drop]`, inside.
+
+With `--every SECONDS` it asks again and again, until its standard input ends.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import select
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +24,33 @@ _READY_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class LinkTotals:
+class WireBytes:
     """Bytes of files that a client read from a server, and wrote to it, by the lab's network."""
 
     client: str
     server: str
     read: int
     written: int
+
+
+@dataclass(frozen=True)
+class LinkWait:
+    """How long processes waited for links, in seconds of all threads together, and how often.
+
+    `what` is "read" or "written", and "files" or "map output".
+    """
+
+    what: str
+    requests: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LinkTotals:
+    """All that crossed the links since the lab began, and the waits for it."""
+
+    wires: tuple[WireBytes, ...] = ()
+    waits: tuple[LinkWait, ...] = ()
 
 
 def links_argv(cluster_file: Path, state_dir: Path) -> tuple[str, ...]:
@@ -34,9 +60,13 @@ def links_argv(cluster_file: Path, state_dir: Path) -> tuple[str, ...]:
     return (*run, *words, "--cache-bytes", str(CACHE_BYTES))
 
 
-def parse_totals(text: str) -> list[LinkTotals]:
+def parse_totals(text: str) -> LinkTotals:
     """Returns the totals that the daemon printed."""
-    return [LinkTotals(**row) for row in json.loads(text)]
+    told = json.loads(text)
+    return LinkTotals(
+        tuple(WireBytes(**row) for row in told["wires"]),
+        tuple(LinkWait(**row) for row in told["waits"]),
+    )
 
 
 def ask(state_dir: Path, word: str) -> str:
@@ -66,13 +96,19 @@ def wait_linked(state_dir: Path) -> None:
             return
 
 
-def main() -> None:
-    """Prints the totals of the lab that this runs in."""
+def main(words: Sequence[str]) -> None:
+    """Prints the totals of the lab that this runs in, once or again and again."""
+    parser = argparse.ArgumentParser(prog="python -m vas_lab.links.totals", description=__doc__)
+    parser.add_argument("--drop", action="store_true", help="empty all page caches first")
+    parser.add_argument("--every", type=float, metavar="SECONDS", help="ask again and again")
+    options = parser.parse_args(words)
     try:
-        print(ask(RUN_LUSTRE, "drop" if "--drop" in sys.argv else "totals"), end="")
+        print(ask(RUN_LUSTRE, "drop" if options.drop else "totals"), end="", flush=True)
+        while options.every and not select.select([sys.stdin], [], [], options.every)[0]:
+            print(ask(RUN_LUSTRE, "totals"), end="", flush=True)
     except OSError as wrong:
         sys.exit(f"no links answer: {wrong}")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
