@@ -48,6 +48,19 @@ def lab_site_yaml(hosts: int) -> str:
     return yaml.safe_dump(lab_site(hosts), sort_keys=False)
 
 
+def compute_site(hosts: int) -> dict[str, Any]:
+    """Makes the map of `hosts` storage servers without guests, and as many hosts without OSTs.
+
+    Each of these has the guest of a compute node. Raises BadInput unless there are 1 to 32.
+    """
+    if hosts > MAX_HOSTS // 2:
+        raise BadInput(f"{hosts} hosts", where="hosts", hint=f"give 1 to {MAX_HOSTS // 2}")
+    site = lab_site(2 * hosts)
+    for server, client in zip(site["hosts"][:hosts], site["hosts"][hosts:], strict=True):
+        server["guests"], client["osts"] = [], []
+    return site
+
+
 def net_site() -> dict[str, Any]:
     """Makes the map of a small network: three hosts, two guests on the first, one on others."""
     site = lab_site(3)

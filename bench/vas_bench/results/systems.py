@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from vas_yarn.jobs.systems import ARMS, INTERMEDIATE, NODE_ARMS, Arm, System
+from vas_yarn.jobs.systems import ARMS, COMPUTE, INTERMEDIATE, NODE_ARMS, Arm, System
 from vas_yarn.jobs.systems import SYSTEMS as JOB_SYSTEMS
 
 Neighbour = Literal["alone", "host", "guest", "emulated"]
@@ -49,7 +49,7 @@ SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
 SYSTEM_OF: dict[str, System] = {arm.name: arm.system for arm in ARMS}
 """An arm's name -> its system, of those that run on any node."""
 
-ARM_OF: dict[System, Arm] = {arm.system: arm for arm in (*ARMS, INTERMEDIATE, *NODE_ARMS)}
+ARM_OF: dict[System, Arm] = {arm.system: arm for arm in (*ARMS, INTERMEDIATE, COMPUTE, *NODE_ARMS)}
 
 NODE_SYSTEMS: frozenset[System] = frozenset(arm.system for arm in NODE_ARMS)
 """The systems whose nodes run vas-shuffled."""

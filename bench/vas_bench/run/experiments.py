@@ -10,7 +10,7 @@ from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, Links, WorkloadName
 from vas_cluster.model import Flock
 from vas_core.shown import counted
 from vas_core.sizes import format_size
-from vas_yarn.jobs.systems import INTERMEDIATE, System
+from vas_yarn.jobs.systems import COMPUTE, INTERMEDIATE, System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +37,10 @@ class Experiment:
     """The name that progress shows, where a plan has one."""
 
     @property
-    def site(self) -> tuple[int, JvmProfile, Flock, Links, bool]:
+    def site(self) -> tuple[int, JvmProfile, Flock, Links, bool, bool]:
         """The choices that take a lab of their own."""
-        return self.hosts, self.jvm, self.flock, self.links, self.is_all_on_lustre
+        where = self.is_all_on_lustre, self.is_on_compute_nodes
+        return self.hosts, self.jvm, self.flock, self.links, *where
 
     @property
     def data(self) -> tuple[WorkloadName, int, int, int, int]:
@@ -49,7 +50,12 @@ class Experiment:
     @property
     def is_all_on_lustre(self) -> bool:
         """Tells whether the nodes' local directories, with the map output, are on Lustre."""
-        return self.system == INTERMEDIATE.system
+        return self.system in (INTERMEDIATE.system, COMPUTE.system)
+
+    @property
+    def is_on_compute_nodes(self) -> bool:
+        """Tells whether the job runs on hosts of its own, as many as serve OSTs."""
+        return self.system == COMPUTE.system
 
     @property
     def in_hdfs(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import yaml
 from pydantic import JsonValue
 
 from vas_bench.engine.rounds import RunIdentity
@@ -48,7 +49,7 @@ from vas_lab.hadoop.hdfs import hdfs_root, name_node_web
 from vas_lab.hadoop.shuffled import find_shuffled, shuffled_properties
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.sites import lab_site_yaml
+from vas_lab.sites import compute_site, lab_site_yaml
 from vas_lab.spec import LabLinks, find_java
 from vas_lab.state import is_running
 from vas_yarn.jars import find_hadoop, find_plugins
@@ -144,6 +145,7 @@ class LabSite(PlannedSite):
         options = LabOptions(
             state_dir=self._directory,
             hosts=experiment.hosts,
+            cluster_file=self._compute_map(experiment),
             properties={**PROFILES[experiment.jvm].lab, **daemon, **_local(experiment)},
             hdfs=self._plan.with_hdfs,
             links=LabLinks(experiment.links),
@@ -160,6 +162,14 @@ class LabSite(PlannedSite):
         tez = _tez_arm(lab, self._tez_jars) if self._tez_jars else None
         self._up = Up(lab, experiment.site, options.links, tez, jobs)
         remove_tree(lab, DIRECTORY)
+
+    def _compute_map(self, experiment: Experiment) -> Path | None:
+        """Writes the map of a lab with compute nodes; None where guests are beside the OSTs."""
+        if not experiment.is_on_compute_nodes:
+            return None
+        file = self._directory / "compute.yaml"
+        write_atomically(file, yaml.safe_dump(compute_site(experiment.hosts), sort_keys=False))
+        return file
 
     def drop_caches(self) -> None:
         """Writes dirty pages, and empties the page cache where the kernel lets us; those of honest

@@ -29,7 +29,7 @@ from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.repository import state_directory
-from vas_yarn.jobs.systems import INTERMEDIATE, Arm
+from vas_yarn.jobs.systems import COMPUTE, INTERMEDIATE, Arm
 from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
@@ -191,10 +191,10 @@ def _fitting(plan: BenchPlan, cluster: Cluster, say: Callable[[str], None]) -> B
         raise BadInput(f"the site has {here} guests", where="parameters.hosts", hint=hint)
     if wanted != (here,):
         say(f"all {here} guests of the site are used; parameters.hosts is not")
-    if INTERMEDIATE.system in plan.systems:
+    for arm in (each for each in (INTERMEDIATE, COMPUTE) if each.system in plan.systems):
         hint = "set local-dirs of its NodeManagers to directories on Lustre, and run yarn-lustre"
-        what = "where a site's nodes keep map output is in their own configuration"
-        raise BadInput(what, where=f"systems: {INTERMEDIATE.system}", hint=hint)
+        what = "where a site's nodes are and keep map output is in their own configuration"
+        raise BadInput(what, where=f"systems: {arm.system}", hint=hint)
     flock, mode = plan.parameters.flock, cluster.lustre.flock
     if flock not in ((Flock.FLOCK,), (mode,)):
         hint = "mount it otherwise, change the map, and run the plan once for each mode"

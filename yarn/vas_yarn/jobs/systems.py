@@ -7,7 +7,7 @@ file system, data and scheduler configuration serve all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from vas_yarn.small_cluster import AM_HEAP
 from vas_yarn.submit.master import MASTER, OPTIONS_KEY, REUSE_KEY
 
 System = Literal[
+    "yarn-compute",
     "yarn-hdfs",
     "yarn-lustre",
     "yarn-lustre-intermediate",
@@ -33,6 +34,7 @@ System = Literal[
 
 # Name -> the text that a reader of a report gets, in the order in which reports show them.
 SYSTEMS: dict[System, str] = {
+    "yarn-compute": "as yarn-lustre-intermediate, on as many compute nodes, which serve no OST",
     "yarn-hdfs": "stock YARN on HDFS, a DataNode on every node",
     "yarn-lustre": "stock YARN on Lustre, which answers no hosts, as any shared file system",
     "yarn-lustre-intermediate": "as yarn-lustre, and the nodes' local directories are on Lustre",
@@ -96,6 +98,13 @@ INTERMEDIATE = Arm(
     {"vas.locations": "none", **_PLACEMENT_OFF},
 )
 """The dissertation's baseline: its NodeManagers have `local-dirs` on the shared file system."""
+COMPUTE = replace(
+    INTERMEDIATE,
+    system="yarn-compute",
+    name="YARN on compute nodes",
+    explanation="as YARN-Lustre, intermediate, on nodes without OSTs: every byte crosses links",
+)
+"""Analytics where supercomputers have it today: beside the storage servers, without disks."""
 _COLLECTED = {**NODE_SHUFFLE, **_PLACEMENT_OFF}
 # No task is placed, so a container that waits takes any map at once.
 _WARM = {
