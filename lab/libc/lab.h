@@ -74,6 +74,13 @@ bool bytes_cross_links(uint32_t *epoch);
 ssize_t crossed(ssize_t moved, int fd, off64_t start, bool writing);
 /* Returns when all bytes that were written are at their OSTs: 0, or an errno. */
 int all_crossed(int fd);
+/* Tells the node's links that bytes were written: 0, or an errno. */
+int tell_links(int fd, uint64_t start, size_t length);
+/* Takes bytes that were written, to be told now or with those that follow: 0, or an errno. */
+int written(int fd, const struct stat *info, uint64_t start, size_t length);
+/* Tells what was written by a descriptor, or to a file, and not told yet: 0, or an errno. */
+int tell_written(int fd);
+int tell_written_to(const struct stat *info);
 
 #pragma GCC visibility pop
 

@@ -1,7 +1,8 @@
 /*
  * Asks the links of this node (vas_lab/links) whenever bytes of a file were read or written: they
  * answer when the bytes have crossed the lab's network. One connection per request, as to the MDS.
- * What a thread learnt to be in the node's cache it does not ask for again.
+ * What a thread learnt to be in the node's cache it does not ask for again; small writes are
+ * gathered (unsent.c).
  */
 #include "lab.h"
 
@@ -22,12 +23,14 @@ struct link_answer {
     uint64_t start, end;
 };
 
-static __thread struct {
+/* A merge reads some files in turn. */
+#define KNOWN 16
+static __thread struct known {
     uint32_t epoch;
     dev_t device;
     ino_t inode;
     struct link_answer range;
-} known;
+} known_ranges[KNOWN];
 
 static int connect_to_links(void)
 {
@@ -74,17 +77,43 @@ static struct link_answer ask_links(int fd, enum kind kind, uint64_t start, size
     return answer;
 }
 
+int tell_links(int fd, uint64_t start, size_t length)
+{
+    return ask_links(fd, LINK_WRITE, start, length).error;
+}
+
+static struct known *known_of(const struct stat *info)
+{
+    return &known_ranges[info->st_ino % KNOWN];
+}
+
 static bool is_known(const struct stat *info, uint32_t epoch, uint64_t start, size_t length)
 {
-    return known.epoch == epoch && known.device == info->st_dev && known.inode == info->st_ino &&
-           known.range.start <= start && start + length <= known.range.end;
+    const struct known *it = known_of(info);
+
+    return it->epoch == epoch && it->device == info->st_dev && it->inode == info->st_ino &&
+           it->range.start <= start && start + length <= it->range.end;
+}
+
+/* Returns when bytes that were read are in the node's cache: 0, or an errno. */
+static int read_over_links(int fd, const struct stat *info, uint32_t epoch, uint64_t start,
+                           size_t length)
+{
+    int error = tell_written_to(info);
+    struct link_answer answer;
+
+    if (error)
+        return error;
+    answer = ask_links(fd, LINK_READ, start, length);
+    if (!answer.error)
+        *known_of(info) = (struct known){epoch, info->st_dev, info->st_ino, answer};
+    return answer.error;
 }
 
 ssize_t crossed(ssize_t moved, int fd, off64_t start, bool writing)
 {
-    int saved = errno;
+    int saved = errno, error;
     struct stat info;
-    struct link_answer answer;
     uint32_t epoch;
 
     if (!bytes_cross_links(&epoch) || NEXT(fstat)(fd, &info) < 0 || !S_ISREG(info.st_mode))
@@ -94,16 +123,11 @@ ssize_t crossed(ssize_t moved, int fd, off64_t start, bool writing)
     if (start < 0 || (!writing && is_known(&info, epoch, (uint64_t)start, (size_t)moved)) ||
         !on_lustre(fd))
         goto here;
-    answer = ask_links(fd, writing ? LINK_WRITE : LINK_READ, (uint64_t)start, (size_t)moved);
-    if (answer.error) {
-        errno = answer.error;
+    error = writing ? written(fd, &info, (uint64_t)start, (size_t)moved)
+                    : read_over_links(fd, &info, epoch, (uint64_t)start, (size_t)moved);
+    if (error) {
+        errno = error;
         return -1;
-    }
-    if (!writing) {
-        known.epoch = epoch;
-        known.device = info.st_dev;
-        known.inode = info.st_ino;
-        known.range = answer;
     }
 here:
     errno = saved;
@@ -113,8 +137,10 @@ here:
 int all_crossed(int fd)
 {
     uint32_t epoch;
+    int error;
 
     if (!bytes_cross_links(&epoch) || !on_lustre(fd))
         return 0;
-    return ask_links(fd, LINK_SYNC, 0, 0).error;
+    error = tell_written(fd);
+    return error ?: ask_links(fd, LINK_SYNC, 0, 0).error;
 }

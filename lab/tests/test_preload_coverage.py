@@ -22,7 +22,9 @@ _OF_INTEREST = re.compile(
     r"|[lf]?(get|set|list)xattr|f?statfs(64)?|renameat2"
     # What OSTs answer: looks, bytes, and the whole of a file.
     r"|[lf]?stat(at)?(64)?|statx|p?(read|write)v?(64)?|copy_file_range|sendfile(64)?"
-    r"|f(data)?sync|f?truncate(64)?|unlink(at)?|remove)"
+    r"|f(data)?sync|f?truncate(64)?|unlink(at)?|remove"
+    # A descriptor that stops being a file's.
+    r"|close|dup[23])"
 )
 
 
