@@ -22,11 +22,15 @@ def make_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "cluster.yaml"))
     monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path / "conf"))
     monkeypatch.setenv("SPARK_HOME", str(make_spark(tmp_path / "spark")))
-    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    for name in ("SPARK_CONF_DIR", "SPARK_EXECUTOR_MEMORY", "SPARK_EXECUTOR_CORES"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "conf").mkdir()
     (tmp_path / "lustre/yarn").mkdir(parents=True)
     keys = {"yarn.app.mapreduce.am.staging-dir": "/yarn", "vas.lustre.block-size": "64m"}
     (tmp_path / "conf/core-site.xml").write_text(configuration_xml(keys))
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/my.py").touch()
+    monkeypatch.chdir(tmp_path / "work")
     for folder, name in JARS.items():
         (tmp_path / "lib" / folder).mkdir(parents=True)
         (tmp_path / "lib" / folder / f"{name}.jar").touch()

@@ -33,7 +33,7 @@ class ElsewhereExecutor:
 
 @dataclass(frozen=True)
 class ExecutorPlaces:
-    """Where the executors of an application started that were asked for where stripes are.
+    """The executors of an application that were asked for where stripes are, and their places.
 
     `asked_for`: how many they are. `started_there`: those that started on a host they were asked
     for on. `elsewhere`: the others.
