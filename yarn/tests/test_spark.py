@@ -91,6 +91,33 @@ def test_a_properties_file_of_ones_own_takes_the_defaults_place(
     assert "no: cannot be read" in capsys.readouterr().err
 
 
+def test_each_file_of_the_user_s_counts_in_spark_s_order(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {
+        "spark/conf/spark-defaults.conf": "spark.master local\nspark.eventLog.enabled false\n",
+        "first.conf": "spark.eventLog.compress 1\n",
+        "extra.conf": "spark.eventLog.compress 2\nspark.eventLog.rolling.enabled 2\n",
+        "last.conf": "spark.eventLog.rolling.enabled 3\nspark.master local\n",
+    }
+    for name, text in texts.items():
+        (site / name).write_text(text)
+    extra = [f"--extra-properties-file={site}/{name}.conf" for name in ("extra", "last")]
+    first = ["--properties-file", f"{site}/first.conf", *extra]
+    assert "spark.eventLog.enabled" in properties(dry_run(capsys, *first, "my.py"))
+    words = [*first, "--load-spark-defaults", "my.py"]
+    assert run_command(["submit", "--spark", "--dry-run", *words]) == 0
+    said = capsys.readouterr().err
+    for key, file in {
+        "spark.eventLog.enabled": "spark/conf/spark-defaults.conf",
+        "spark.eventLog.compress": "first.conf",
+        "spark.eventLog.rolling.enabled": "extra.conf",
+        "spark.master": "last.conf",
+    }.items():
+        assert f"{key}: {site}/{file} sets it, so" in said
+    assert "spark.eventLog.enabled" not in properties(dry_run(capsys, *extra, "my.py"))
+
+
 def test_vas_jars_go_behind_the_users_class_path(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,8 +92,8 @@ def test_the_words_before_an_application_are_options_with_their_values() -> None
     read = read_words(words)
     assert read.application == "x.py"
     assert read.properties() == {"a": "b=c", "spark.driver.cores": "2"}
-    assert read.value("--conf") == "a=b=c"
-    assert read.value("--master") is None
+    assert read.values("--conf") == ["a=b=c"]
+    assert read.values("--master") == []
     assert read_words(["--conf"]).application is None
 
 
@@ -155,7 +155,7 @@ def test_an_option_wins_over_conf_and_conf_over_the_users_file(
 
 
 @pytest.mark.usefixtures("limits")
-@pytest.mark.parametrize("where", ["environment", "spark-env.sh", "file", "another master", "word"])
+@pytest.mark.parametrize("where", ["environment", "spark-env.sh", "another master", "word"])
 def test_sizes_that_are_not_known_are_left_to_spark(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -169,7 +169,6 @@ def test_sizes_that_are_not_known_are_left_to_spark(
         script.write_text("export SPARK_EXECUTOR_MEMORY=1g\n")
     else:
         words += {
-            "file": ["--extra-properties-file", "x"],
             "another master": ["--master", "local[2]"],
             "word": ["--executor-memory", "much"],
         }[where]

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from contextlib import suppress
+from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
 
@@ -68,37 +69,56 @@ def container_limits(conf: JobConfiguration, cluster: Cluster) -> ContainerLimit
     )
 
 
-def sizes_are_known(spark: SparkInstallation, words: SubmitWords) -> bool:
+def sizes_are_known(spark: SparkInstallation) -> bool:
     """Returns whether Spark takes its sizes from properties alone that VAS reads too.
 
-    It does not where a variable sets one, here or in `spark-env.sh`, or a further file does.
+    It does not where a variable sets one, here or in `spark-env.sh`.
     """
     try:
         script = (_configuration(spark) / "spark-env.sh").read_text(errors="replace")
     except OSError:
         script = ""
     told = [line for line in script.splitlines() if not line.lstrip().startswith("#")]
-    named = any(_SIZE_VARIABLE.search(text) for text in (*os.environ, *told))
-    return not named and words.value("--extra-properties-file") is None
+    return not any(_SIZE_VARIABLE.search(text) for text in (*os.environ, *told))
 
 
 def _configuration(spark: SparkInstallation) -> Path:
     return Path(os.environ.get("SPARK_CONF_DIR", spark.home / "conf"))
 
 
-def users_properties(spark: SparkInstallation, words: SubmitWords) -> tuple[Path, dict[str, str]]:
-    """Returns the user's own properties file and what it sets: empty where it is not there.
+@dataclass(frozen=True)
+class OwnProperty:
+    """A value that the user's own file sets, and that file."""
 
-    That is the file of `--properties-file` among spark-submit's `words`, which Spark reads in place
-    of `spark-defaults.conf`. Raises BadInput if it cannot be read.
+    value: str
+    file: Path
+
+
+def users_properties(spark: SparkInstallation, words: SubmitWords) -> dict[str, OwnProperty]:
+    """Returns what the user's own properties files set: key -> value and file.
+
+    As SparkSubmitArguments of Spark 4.2.0 reads them, the first that has a key wins: the file of
+    `--properties-file`, those of `--extra-properties-file`, and `spark-defaults.conf`. The last is
+    read where the first is not named, or with `--load-spark-defaults`. Raises BadInput if one that
+    is named cannot be read.
     """
-    named = words.value("--properties-file")
-    file = Path(named) if named else _configuration(spark) / "spark-defaults.conf"
+    named = words.values("--properties-file")[-1:]
+    files = [Path(name) for name in (*named, *words.values("--extra-properties-file"))]
+    read = [(file, _text(file)) for file in files]
+    if not named or words.values("--load-spark-defaults"):
+        file = _configuration(spark) / "spark-defaults.conf"
+        read.append((file, _text(file) if file.exists() else ""))
+    found: dict[str, OwnProperty] = {}
+    for file, text in reversed(read):
+        set_here = read_properties(text).items()
+        found |= {key: OwnProperty(value, file) for key, value in set_here}
+    return found
+
+
+def _text(file: Path) -> str:
     try:
-        return file, read_properties(file.read_text(errors="replace"))
+        return file.read_text(errors="replace")
     except OSError as wrong:
-        if isinstance(wrong, FileNotFoundError) and not named:
-            return file, {}
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
 
 

@@ -70,7 +70,7 @@ def submit_spark(dry_run: bool, stock_shuffle: bool, as_json: bool, words: tuple
     """Run an application of Spark with this site's properties, as `spark-submit` would.
 
     What stands before APP goes to spark-submit as it is, and wins over the site's properties; so
-    does what your own spark-defaults.conf sets.
+    do your own files of properties, spark-defaults.conf among them.
 
     \b
     Examples: vas submit --spark my.py lustre:///PROJECT/in
@@ -99,16 +99,17 @@ def _prepare(words: Sequence[str], *, shuffle: bool) -> _Submission:
     site, configuration = read_site(spark, shlex.join(["vas", "submit", "--spark", *words]))
     read = read_words(words)
     check_application(read)
-    file, own = users_properties(spark, read)
+    files = users_properties(spark, read)
+    own = {key: each.value for key, each in files.items()}
     rows, replaced = beside(spark_properties(site, shuffle=shuffle), own)
     larger: list[str] = []
-    if sizes_are_known(spark, read):
+    if sizes_are_known(spark):
         larger = check_containers(site, own | {row.key: row.value for row in rows}, read)
     note(f"Spark {spark.home}: {spark.why}")
     for row in rows:
         note(f"{row.key}={row.value}: {row.why}")
     for row in replaced:
-        note(f"{row.key}: {file} sets it, so it is not {row.value}")
+        note(f"{row.key}: {files[row.key].file} sets it, so it is not {row.value}")
     for sentence in larger:
         note(sentence)
     argv = (str(spark.submit), *as_words(rows), *words)

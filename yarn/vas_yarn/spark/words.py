@@ -36,9 +36,9 @@ class SubmitWords:
     options: tuple[tuple[str, str], ...]
     application: str | None
 
-    def value(self, option: str) -> str | None:
-        """Returns the last value of an option; None where it is not there."""
-        return next((value for name, value in reversed(self.options) if name == option), None)
+    def values(self, option: str) -> list[str]:
+        """Returns the values of an option, in order; an empty list where it is not there."""
+        return [value for name, value in self.options if name == option]
 
     def properties(self) -> dict[str, str]:
         """Returns the properties that `--conf` and the options for sizes, master and mode set."""
