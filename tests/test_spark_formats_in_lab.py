@@ -71,7 +71,7 @@ def submit(
     application = SUBMITTED.findall(ran.stderr)[-1]
     told = lab.call(["vas", "job", "locality", application, "--json"]).stdout
     # One task alone reads a Parquet file's names of columns, a first row, or adds up all sums.
-    stages = [stage for stage in json.loads(told) if sum(stage["tasks"].values()) > 1]
+    stages = [stage for stage in json.loads(told)["stages"] if sum(stage["tasks"].values()) > 1]
     return json.loads(ran.stdout.splitlines()[-1]), stages
 
 

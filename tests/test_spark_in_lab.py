@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,9 +85,16 @@ def lives(
     return SUBMITTED.findall(ran.stderr)[-1], ran
 
 
+def locality(lab: Lab, application: str) -> dict[str, Any]:
+    """What `vas job locality --json` tells of an application."""
+    argv = ["vas", "job", "locality", application, "--json"]
+    told: dict[str, Any] = json.loads(lab.call(argv).stdout)
+    return told
+
+
 def attempts_of_maps(lab: Lab, application: str) -> int:
     """How many attempts the stage of maps had."""
-    stages = json.loads(lab.call(["vas", "job", "locality", application, "--json"]).stdout)
+    stages = locality(lab, application)["stages"]
     first = min(stage["stage"] for stage in stages)
     return sum(stage["stage"] == first for stage in stages)
 
@@ -124,7 +132,7 @@ def test_executors_leave_when_idle_and_their_output_stays(own_lab: Lab) -> None:
     more = {f"spark.dynamicAllocation.{key}": value for key, value in dynamic.items()}
     application, ran = lives(own_lab, "idle", more=more)
     assert json.loads(ran.stdout.splitlines()[-1]) == _SUMS
-    stages = json.loads(own_lab.call(["vas", "job", "locality", application, "--json"]).stdout)
+    stages = locality(own_lab, application)["stages"]
     ran_tasks = sum(sum(stage["tasks"].values()) for stage in stages)
     assert ran_tasks == MAPS + 2 * REDUCERS, "no map ran again"
 
@@ -184,6 +192,8 @@ def test_executors_are_asked_for_where_the_stripes_are_and_start_there(own_lab: 
     assert told == {"rows": 2_000_000, "hosts": near}
     shown = own_lab.call(["vas", "job", "locality", application]).stdout
     assert "2 executors asked for where stripes are: 2 started there\n" in shown
+    places = {"asked_for": 2, "started_there": 2, "elsewhere": []}
+    assert locality(own_lab, application)["executors"] == places
 
 
 def test_a_driver_on_the_cluster_sorts_and_leaves_nothing(own_lab: Lab) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from vas_ansible.audit import (
 )
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.repository import REPOSITORY
 from vas_core.sbom import SbomComponent, file_components
 from vas_core.wheels import NODE_LOCK
 
@@ -63,13 +65,33 @@ def test_S6_the_end_of_life_of_jetty_9_is_named_with_its_source() -> None:
     assert audit(list(file_components(newer)), read_advisories()) == []
 
 
-def test_S6_the_lock_of_nodes_is_free_of_known_holes_and_every_line_has_a_hash() -> None:
-    text = NODE_LOCK.read_text()
+@pytest.mark.parametrize(
+    "lock", sorted(NODE_LOCK.parent.glob("python-*.txt")), ids=lambda p: p.name
+)
+def test_S6_a_lock_is_free_of_known_holes_has_hashes_and_stands_in_the_pages_table(
+    lock: Path,
+) -> None:
+    text = lock.read_text()
     libraries = list(locked_libraries(text))
-    assert {"pydantic-core", "markupsafe"} <= {library.name for library in libraries}
+    blocks = [block for block in text.replace("\\\n", "").splitlines() if block]
+    assert len(libraries) == len(blocks) > 0
+    assert all("--hash=sha256:" in block for block in blocks)
     assert audit(libraries, read_advisories()) == []
-    blocks = text.replace("\\\n", "").splitlines()
-    assert all("--hash=sha256:" in block for block in blocks if block)
+    rows = (REPOSITORY / "docs/supply-chain.md").read_text().splitlines()
+    assert [row for row in rows if row.startswith("|") and f"`core/locks/{lock.name}`" in row]
+
+
+@pytest.mark.parametrize("extra", ["kerberos", "mrjob", "notebook", "spark", "spark-build"])
+def test_S6_the_lock_of_an_extra_pins_what_the_project_pins(extra: str) -> None:
+    wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    pinned = {word.lower() for word in wanted["optional-dependencies"][extra]}
+    locked = locked_libraries((NODE_LOCK.parent / f"python-{extra}.txt").read_text())
+    assert pinned <= {f"{library.name}=={library.version}" for library in locked}
+
+
+def test_S6_the_lock_of_nodes_has_what_its_libraries_need() -> None:
+    names = {library.name for library in locked_libraries(NODE_LOCK.read_text())}
+    assert {"pydantic-core", "markupsafe"} <= names
 
 
 def test_S6_the_crates_of_the_daemon_are_compared_too(

@@ -89,7 +89,11 @@ def run(
     return completed
 
 
-def follow(argv: Sequence[str | Path], heard: Callable[[str], None]) -> int:
+def follow(
+    argv: Sequence[str | Path],
+    heard: Callable[[str], None],
+    env: Mapping[str, str] | None = None,
+) -> int:
     """Runs a program to its end, passing on each line of its stdout and stderr as it comes.
 
     Returns its exit status. Raises NotHere when it does not exist.
@@ -103,6 +107,7 @@ def follow(argv: Sequence[str | Path], heard: Callable[[str], None]) -> int:
             stderr=subprocess.STDOUT,
             text=True,
             errors="surrogateescape",
+            env=env,
         )
     except FileNotFoundError as missing:
         raise _not_installed(words[0]) from missing

@@ -1,4 +1,6 @@
-"""Shows the progress of a sequence of steps: the step that runs, and the time that is left.
+"""Shows the progress of a sequence of steps, or of one long wait.
+
+Of steps: the one that runs, and the time that is left.
 
 How long a step takes is learned: each run stores its steps' seconds and the next one counts down
 from them. On a terminal one line is kept up to date; elsewhere each step is one line.
@@ -10,17 +12,20 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status
 
 from vas_core.files import write_atomically
 
 _TICK_SECONDS = 0.5
+_PATIENCE_SECONDS = 2.0
+_LINE_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -80,27 +85,64 @@ class Steps:
 
     @contextmanager
     def _counting_down(self, name: str, title: str, started: float) -> Iterator[None]:
-        done = threading.Event()
         with self._console.status("") as status:
 
             def tick() -> None:
-                while True:
-                    left = self._left(name, time.monotonic() - started)
-                    status.update(f"{title.replace('[', chr(92) + '[')}: {_left(left)}")
-                    if done.wait(_TICK_SECONDS):
-                        return
+                left = self._left(name, time.monotonic() - started)
+                status.update(f"{title.replace('[', chr(92) + '[')}: {_left(left)}")
 
-            ticker = threading.Thread(target=tick, daemon=True)
-            ticker.start()
-            try:
+            with _repeated(tick, first_seconds=0, seconds=_TICK_SECONDS):
                 yield
-            finally:
-                done.set()
-                ticker.join()
 
     def _left(self, name: str, elapsed: float) -> float:
         later = self._names[self._names.index(name) + 1 :]
         return max(0.0, self._expected[name] - elapsed) + sum(self._expected[n] for n in later)
+
+
+@contextmanager
+def waiting(title: str, text: Callable[[], str]) -> Iterator[None]:
+    """Shows on stderr how far a wait of more than two seconds is, until the `with` block ends.
+
+    `text` tells how far; another thread calls it. On a terminal one line is kept up to date,
+    elsewhere a line is printed every 15 seconds.
+    """
+    console = Console(file=sys.stderr, highlight=False)
+    status = console.status("")
+
+    def show() -> None:
+        line = f"{title}: {text()}"
+        if console.is_terminal:
+            status.update(escape(line))
+            status.start()
+        else:
+            console.print(line, markup=False, soft_wrap=True)
+
+    seconds = _TICK_SECONDS if console.is_terminal else _LINE_SECONDS
+    try:
+        with _repeated(show, first_seconds=_PATIENCE_SECONDS, seconds=seconds):
+            yield
+    finally:
+        status.stop()
+
+
+@contextmanager
+def _repeated(show: Callable[[], None], *, first_seconds: float, seconds: float) -> Iterator[None]:
+    """Calls `show` in another thread after `first_seconds`, then every `seconds`."""
+    ended = threading.Event()
+
+    def run() -> None:
+        pause = first_seconds
+        while not ended.wait(pause):
+            show()
+            pause = seconds
+
+    ticker = threading.Thread(target=run, daemon=True)
+    ticker.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        ticker.join()
 
 
 def _left(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from getpass import getuser
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from web import answer, web_server
 
 from vas_cluster import Cluster, load_cluster
+from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.predictable_names import LAB_LOCK
@@ -25,7 +27,7 @@ from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import Where, judge
 from vas_yarn.placement_log import PlacementDecision, files_of, parse, read
-from vas_yarn.spark.locality import executors
+from vas_yarn.spark.locality import ElsewhereExecutor, executor_places
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
 VECTORS = Path(__file__).parents[2] / "lustre-layout" / "vectors"
@@ -303,15 +305,16 @@ def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "status", "said"),
     [
-        ("SPARK", "application_17_0001: is an application of SPARK, and the history has"),
-        ("MAPREDUCE", "a job shows up some seconds after its end"),
-        (None, "a job shows up some seconds after its end"),
+        ("TEZ", 2, "application_17_0001: is an application of TEZ, and the history has"),
+        ("SPARK", 2, "application_17_0001: is an application of SPARK, and Spark's event logs in"),
+        ("MAPREDUCE", 1, "application_17_0001: neither the JobHistoryServer {url} nor Spark's"),
+        (None, 1, "application_17_0001: neither the JobHistoryServer {url} nor Spark's"),
     ],
 )
 def test_command_tells_an_application_that_never_shows_up(
-    kind: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str | None, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The history knows none of them; the ResourceManager knows what they are."""
 
@@ -320,14 +323,21 @@ def test_command_tells_an_application_that_never_shows_up(
         answer(request, 200 if is_known else 404, {"app": {"applicationType": kind}})
 
     with web_server(respond) as url, pytest.MonkeyPatch.context() as patched:
-        address = url.removeprefix("http://")
-        key = "yarn.resourcemanager.webapp.address"
-        site = f"<property><name>{key}</name><value>{address}</value></property>"
-        (tmp_path / "yarn-site.xml").write_text(f"<configuration>{site}</configuration>")
+        keys = {
+            "yarn.resourcemanager.webapp.address": url.removeprefix("http://"),
+            "yarn.app.mapreduce.am.staging-dir": f"file://{tmp_path}/staging",
+        }
+        (tmp_path / "yarn-site.xml").write_text(configuration_xml(keys))
         patched.setenv("HADOOP_CONF_DIR", str(tmp_path))
         words = ["job", "locality", "application_17_0001", "--cluster", str(EXAMPLE)]
-        assert run_command([*words, "--history", url]) != 0
-    assert said in capsys.readouterr().err
+        assert run_command([*words, "--history", url]) == status
+    told = capsys.readouterr().err
+    assert said.format(url=url) in told
+    assert told.count("\n") == 1
+    if kind != "TEZ":
+        events = tmp_path / "staging" / getuser() / ".staging/spark-events"
+        assert f"event logs in {events} have" in told
+        assert "`vas submit --spark` as this user" in told
 
 
 def test_command_without_a_map_names_the_lab_only_where_one_is(
@@ -359,7 +369,10 @@ def test_executors_of_spark_by_where_they_started() -> None:
         "vas.placement event=grant app=a key=0 host=vm1 node=vm2 locality=partner waited_ms=21000"
         " cause=timeout container=c2",
     ]
-    assert executors(list(parse(lines[:1]))) == ""
+    assert executor_places(list(parse(lines[:1]))) is None
     both = "asked for where stripes are: 1 started there"
-    assert executors(list(parse(lines[:2]))) == f"1 executor {both}"
-    assert executors(list(parse(lines))) == f"2 executors {both} (vm1: timeout)"
+    assert str(executor_places(list(parse(lines[:2])))) == f"1 executor {both}"
+    found = executor_places(list(parse(lines)))
+    assert str(found) == f"2 executors {both} (vm1: timeout)"
+    assert found is not None
+    assert found.elsewhere == [ElsewhereExecutor("vm1", "vm2", "timeout", 21_000)]

@@ -1,67 +1,30 @@
-"""`vas submit --spark`, `vas spark config`, and Spark's event log."""
+"""`vas submit --spark` and `vas spark config`."""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-import yaml
+from spark_site import JARS, make_site, make_spark
 
-from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere
 from vas_core.safe_open import Planted
-from vas_yarn import jars
 from vas_yarn.spark import installation
-from vas_yarn.spark.eventlog import find_event_log, read_stages
 from vas_yarn.spark.here import make_events_directory
 from vas_yarn.spark.installation import find_spark
 from vas_yarn.spark.kernel import check_kernel_python
 from vas_yarn.spark.properties import MANAGER, SparkSite, as_file, read_properties, spark_properties
 
-EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
-JARS = {"plugins": "vas-yarn-plugins-0.1.0", "spark": "vas-spark-0.1.0", "hadoop": "jna-5.18.1"}
 APPLICATION = "application_1764370000000_0007"
 
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with a map, Hadoop's configuration, VAS's jars and a Spark; its mount is local."""
-    described = yaml.safe_load(EXAMPLE.read_text())
-    described["lustre"]["mount"] = str(tmp_path / "lustre")
-    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(described))
-    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "cluster.yaml"))
-    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path / "conf"))
-    monkeypatch.setenv("SPARK_HOME", str(make_spark(tmp_path / "spark")))
-    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
-    (tmp_path / "conf").mkdir()
-    (tmp_path / "lustre/yarn").mkdir(parents=True)
-    keys = {"yarn.app.mapreduce.am.staging-dir": "/yarn", "vas.lustre.block-size": "64m"}
-    (tmp_path / "conf/core-site.xml").write_text(configuration_xml(keys))
-    for folder, name in JARS.items():
-        (tmp_path / "lib" / folder).mkdir(parents=True)
-        (tmp_path / "lib" / folder / f"{name}.jar").touch()
-    nowhere = tmp_path / "nowhere"
-    for constant in ("_PLUGINS", "_MODULES", "_HADOOP"):
-        monkeypatch.setattr(jars, constant, nowhere)
-    installed = jars.find_spark_jars
-    monkeypatch.setattr("vas_yarn.spark.here.find_spark_jars", lambda: installed(tmp_path / "lib"))
-    return tmp_path
-
-
-def make_spark(home: Path) -> Path:
-    """A SPARK_HOME whose spark-submit prints its words and where the configuration is."""
-    for name in ("bin", "jars", "conf"):
-        (home / name).mkdir(parents=True)
-    program = home / "bin/spark-submit"
-    program.write_text('#!/bin/sh\necho "$HADOOP_CONF_DIR"\nfor w in "$@"; do echo "$w"; done\n')
-    program.chmod(0o755)
-    return home
+    return make_site(tmp_path, monkeypatch)
 
 
 def dry_run(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -126,6 +89,33 @@ def test_a_properties_file_of_ones_own_takes_the_defaults_place(
     assert "spark.master" not in got
     assert run_command(["submit", "--spark", "--properties-file", "no", "my.py"]) == 2
     assert "no: cannot be read" in capsys.readouterr().err
+
+
+def test_each_file_of_the_user_s_counts_in_spark_s_order(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {
+        "spark/conf/spark-defaults.conf": "spark.master local\nspark.eventLog.enabled false\n",
+        "first.conf": "spark.eventLog.compress 1\n",
+        "extra.conf": "spark.eventLog.compress 2\nspark.eventLog.rolling.enabled 2\n",
+        "last.conf": "spark.eventLog.rolling.enabled 3\nspark.master local\n",
+    }
+    for name, text in texts.items():
+        (site / name).write_text(text)
+    extra = [f"--extra-properties-file={site}/{name}.conf" for name in ("extra", "last")]
+    first = ["--properties-file", f"{site}/first.conf", *extra]
+    assert "spark.eventLog.enabled" in properties(dry_run(capsys, *first, "my.py"))
+    words = [*first, "--load-spark-defaults", "my.py"]
+    assert run_command(["submit", "--spark", "--dry-run", *words]) == 0
+    said = capsys.readouterr().err
+    for key, file in {
+        "spark.eventLog.enabled": "spark/conf/spark-defaults.conf",
+        "spark.eventLog.compress": "first.conf",
+        "spark.eventLog.rolling.enabled": "extra.conf",
+        "spark.master": "last.conf",
+    }.items():
+        assert f"{key}: {site}/{file} sets it, so" in said
+    assert "spark.eventLog.enabled" not in properties(dry_run(capsys, *extra, "my.py"))
 
 
 def test_vas_jars_go_behind_the_users_class_path(
@@ -312,88 +302,3 @@ def test_each_property_has_a_reason() -> None:
     assert all(row.why for row in rows)
     assert len({row.key for row in rows}) == len(rows)
     assert "reads one stripe (128 MiB)" in as_file(rows)
-
-
-def task(stage: int, place: str, read: int, reason: str = "Success") -> dict[str, object]:
-    return {
-        "Event": "SparkListenerTaskEnd",
-        "Stage ID": stage,
-        "Stage Attempt ID": 0,
-        "Task End Reason": {"Reason": reason},
-        "Task Info": {"Locality": place, "Host": "vm1"},
-        "Task Metrics": {"Input Metrics": {"Bytes Read": read}},
-    }
-
-
-def write_log(file: Path, events: Iterable[dict[str, object]], end: str = "") -> Path:
-    file.write_text(
-        "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events) + end
-    )
-    return file
-
-
-def test_stages_of_an_event_log(tmp_path: Path) -> None:
-    named = {"Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "text at app.py:3"}
-    log = write_log(
-        tmp_path / "log",
-        [
-            {"Event": "SparkListenerLogStart", "App Name": "SparkListenerTaskEnd"},
-            task(0, "NODE_LOCAL", 100),
-            task(0, "ANY", 50),
-            task(0, "NODE_LOCAL", 100, "TaskKilled"),
-            {"Event": "SparkListenerStageCompleted", "Stage Info": named},
-            task(1, "PROCESS_LOCAL", 0),
-        ],
-        end='{"Event":"SparkListenerTaskEnd","Stage',
-    )
-    first, second = read_stages(log)
-    assert (first.name, first.read, first.read_local) == ("text at app.py:3", 150, 100)
-    assert dict(first.tasks) == {"NODE_LOCAL": 1, "ANY": 1}
-    assert (second.placed, second.tasks.total()) == (0, 1)
-
-
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
-    log = write_log(tmp_path / "log", [], '{"Event":"SparkListenerTaskEnd",\n{}\n')
-    with pytest.raises(BadInput, match="is not JSON"):
-        read_stages(log)
-
-
-def test_what_is_no_event_log_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "log").write_bytes(b"\x28\xb5\x2f\xfd compressed")
-    with pytest.raises(BadInput, match="not a file that Spark wrote"):
-        read_stages(tmp_path / "log")
-
-
-@pytest.mark.parametrize("name", [f"{APPLICATION}.zstd", f"eventlog_v2_{APPLICATION}"])
-def test_a_log_in_another_form_names_the_key(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).touch()
-    with pytest.raises(BadInput, match="compressed, or in several files"):
-        find_event_log(tmp_path, APPLICATION)
-
-
-def test_the_log_of_an_application_with_a_longer_id_is_anothers(tmp_path: Path) -> None:
-    (tmp_path / f"{APPLICATION}0").touch()
-    assert find_event_log(tmp_path, APPLICATION) is None
-
-
-def test_the_newest_log_of_an_application(tmp_path: Path) -> None:
-    assert find_event_log(tmp_path / "none", APPLICATION) is None
-    for age, name in ((9, f"{APPLICATION}_1"), (5, f"{APPLICATION}_2.inprogress")):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
-    (tmp_path / f"{APPLICATION}_3").symlink_to("/etc/passwd")
-    found = find_event_log(tmp_path, APPLICATION)
-    assert found is not None
-    assert found.name.endswith("_2.inprogress")
-
-
-def test_job_locality_shows_sparks_stages(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["spark", "config", "--out", str(site / "f")]) == 0
-    (events,) = (site / "lustre/yarn").glob("*/.staging/spark-events")
-    write_log(events / APPLICATION, [task(0, "NODE_LOCAL", 3 << 20), task(0, "ANY", 1 << 20)])
-    capsys.readouterr()
-    assert run_command(["job", "locality", APPLICATION]) == 0
-    shown = capsys.readouterr().out
-    assert "2 tasks had a place: 1 ran there; 3 MiB of 4 MiB local" in shown
-    assert run_command(["job", "locality", APPLICATION, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["input_bytes"] == 4 << 20

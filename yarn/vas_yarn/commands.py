@@ -100,36 +100,52 @@ def locality(
     cluster = _site(cluster_file, application_id)
     conf = machine_configuration(note)
     application = job_name.replace("job_", "application_")
-    if log := find_event_log(events_directory(conf, cluster, getuser()), application):
+    events = events_directory(conf, cluster, getuser())
+    if log := find_event_log(events, application):
         own = _decision_files(conf, getuser(), application, logs)
         show_spark(log, _decisions_in(own, application), as_json)
         return
-    server = History(history or history_url(conf, cluster), ca)
+    url = history or history_url(conf, cluster)
+    server = History(url, ca)
     try:
-        decisions = _decisions(server, job_name, conf, logs)
+        user = str(server.job(job_name).get("user", ""))
+        decisions = _decisions(conf, user, application, logs)
         rows = list(_rows(server, job_name, cluster, decisions))
-    except NotKnown:
-        _refuse_another_framework(manager_urls(conf, cluster), job_name, ca)
-        raise
+    except NotKnown as missing:
+        kind = _framework(manager_urls(conf, cluster), application, ca)
+        raise _unknown(application, kind, url, events) from missing
     if as_json:
         print_json([row.as_json() for row in rows])
     else:
         _print(rows)
 
 
-def _refuse_another_framework(urls: tuple[str, ...], job_name: str, ca: Path | None) -> None:
-    """Raises BadInput for an application that never gets into MapReduce's history."""
-    application = job_name.replace("job_", "application_")
-    kind = ""
+def _framework(urls: tuple[str, ...], application: str, ca: Path | None) -> str:
+    """The application's framework by the first ResourceManager that knows it; else empty."""
     for url in urls:
         with suppress(VasError):
-            kind = kind or ResourceManagerClient.of(url, ca=ca).kind(application)
-    if kind and kind != _MAPREDUCE:
+            if kind := ResourceManagerClient.of(url, ca=ca).kind(application):
+                return kind
+    return ""
+
+
+def _unknown(application: str, kind: str, history: str, events: Path) -> VasError:
+    """The error for an application that neither MapReduce's history nor an event log has."""
+    if kind not in ("", _MAPREDUCE, _SPARK):
         what = f"is an application of {kind}, and the history has MapReduce's jobs alone"
         hint = f"see where its tasks ran in {kind}'s own history or web page"
-        if kind == _SPARK:
-            hint += "; `vas submit --spark` has an event log written, which this command reads"
-        raise BadInput(what, where=application, hint=hint)
+        return BadInput(what, where=application, hint=hint)
+    no_log = f"Spark's event logs in {events}"
+    by_user = "run it by `vas submit --spark` as this user, which has an event log written there"
+    if kind == _SPARK:
+        what = f"is an application of {kind}, and {no_log} have none of it"
+        return BadInput(what, where=application, hint=by_user)
+    what = f"neither the JobHistoryServer {history} nor {no_log} have it"
+    hint = (
+        "check the id: `vas submit` printed it; a job shows up some seconds after its end; for an"
+        f" application of Spark, {by_user}"
+    )
+    return NotKnown(what, where=application, hint=hint)
 
 
 def _site(cluster_file: Path | None, application_id: str) -> Cluster:
@@ -139,16 +155,12 @@ def _site(cluster_file: Path | None, application_id: str) -> Cluster:
 
 
 def _decisions(
-    server: History, job: str, conf: JobConfiguration, named: tuple[Path, ...]
+    conf: JobConfiguration, user: str, app: str, named: tuple[Path, ...]
 ) -> list[PlacementDecision] | None:
-    """The decisions about a job; None where no log was read, after a note that says why."""
-    app = job.replace("job_", "application_")
-    directory = conf.get(placement_log.DIRECTORY_KEY)
-    user = str(server.job(job).get("user", "")) if directory else ""
-    files = _decision_files(conf, user, app, named)
-    if files:
+    """The decisions about a user's job; None where no log was read, after a note that says why."""
+    if files := _decision_files(conf, user, app, named):
         return _decisions_in(files, app)
-    if directory:
+    if directory := conf.get(placement_log.DIRECTORY_KEY):
         why = (
             f"{directory}/{user} has no file of {app} that you may read; its owner may, or name a"
             " log by --log"

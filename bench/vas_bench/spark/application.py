@@ -25,7 +25,7 @@ _PADDED = ROW_BYTES - 1 - 32  # a row is an MD5 in hex, the row's number, and a 
 
 
 def generate(spark: Any, directory: str, rows: int, files: int) -> dict[str, Any]:
-    """Writes rows in the order of their numbers, whose MD5 sums are in none."""
+    """Writes rows in the order of their numbers; rows begin with an MD5, which has no order."""
     from pyspark.sql import functions
 
     number = functions.col("id").cast("string")
@@ -106,7 +106,7 @@ def _of_part(index: int, rows: Iterator[Any]) -> Iterator[tuple[int, tuple[Any, 
 
 
 def main(words: list[str]) -> None:
-    """Runs one of them, named by the first word."""
+    """Runs the function that the first word names."""
     from pyspark.sql import SparkSession
 
     what, *rest = words

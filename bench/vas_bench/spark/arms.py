@@ -135,8 +135,8 @@ def submit(
 def _result(
     lab: Lab, arm: SparkArm, application: str, seconds: float, checked: tuple[int, str]
 ) -> SparkResult:
-    stages = json.loads(lab.call(["vas", "job", "locality", application, "--json"]).stdout)
-    inputs = [stage for stage in stages if stage["input_bytes"]]
+    told = json.loads(lab.call(["vas", "job", "locality", application, "--json"]).stdout)
+    inputs = [stage for stage in told["stages"] if stage["input_bytes"]]
     tasks: dict[str, int] = {}
     for stage in inputs:
         for place, count in stage["tasks"].items():

@@ -39,7 +39,7 @@ def shuffle_services(lab: Lab) -> Iterator[None]:
 def _start(lab: Lab, node: str, ending: ExitStack) -> Path:
     log = lab.spec.logs / f"spark-service-{node}.log"
     flags = [flag for flag in jvm_flags(lab.spec) if not flag.startswith("-XX:SharedArchive")]
-    # What bin/spark-class gives Spark's JVMs on Java 17 and later.
+    # An option that bin/spark-class gives Spark's JVMs on Java 17 and later.
     flags += ["-Xmx128m", "--add-opens=java.base/java.nio=ALL-UNNAMED"]
     # It serves files below its own directories alone: those of the node's NodeManager.
     flags.append(f"-Dspark.local.dir={lab.spec.node_dir(node)}/local")

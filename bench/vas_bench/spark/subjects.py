@@ -22,7 +22,7 @@ WORKLOADS = {
 }
 """Name of a workload -> its title in tables."""
 
-# So many lines of the shop's table for each byte of --size: what a query of it moves is less.
+# Bytes of --size for each line of the shop's table; a query moves fewer for a line.
 _BYTES_PER_LINE = 256
 _PARTITION_BYTES = 64 << 20
 # A task reads one file, or one stripe of a larger one. Spark adds the second to each file's size.
@@ -30,8 +30,8 @@ _STRIPE_BYTES, _OPEN_BYTES = 128 << 20, 5 << 20
 # Seconds on two quiet cores: an application's start and end, and each GiB.
 _START_SECONDS = 25.0
 _SECONDS_PER_GIB = {SORT: 90.0, QUERIES: 60.0, KILLED: 110.0}
-# What the lab's NodeManagers have anyway: Spark hands the service of this name an application's
-# secret, which is empty here, and which stock's handler leaves alone.
+# The lab's NodeManagers have a service of this name: Spark hands it an application's secret, which
+# is empty here, and which stock's handler leaves alone.
 _SERVICE_NAME = "mapreduce_shuffle"
 
 

@@ -36,7 +36,7 @@ QUERIES = {
         SELECT number, sum(price * (100 - discount)) AS revenue
         FROM lines GROUP BY number ORDER BY revenue DESC, number LIMIT 100""",
 }
-# Of 100 lines so many are of the one part that all want.
+# Lines of 100 that are of the one part that many want.
 _HOT = 30
 
 

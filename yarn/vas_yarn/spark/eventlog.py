@@ -73,7 +73,7 @@ def find_event_log(directory: Path, application: str) -> Path | None:
 
 
 def read_stages(log: Path) -> list[SparkStage]:
-    """Returns the stages of an event log, in order. Raises BadInput if it is none.
+    """Returns the stages of an event log, in order. Raises BadInput for another file.
 
     A last line that is not whole, as of an application that still runs, is left out.
     """

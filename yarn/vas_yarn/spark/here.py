@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
 
@@ -16,13 +17,18 @@ from vas_core.safe_open import Planted, open_own_directory
 from vas_core.shown import shown
 from vas_core.sizes import parse_size
 from vas_yarn.jars import find_spark_jars
+from vas_yarn.lint.contradiction import number
 from vas_yarn.site_files import JobConfiguration, configuration_directory, machine_configuration
 from vas_yarn.site_services import staging_directory
+from vas_yarn.spark.containers import ContainerLimits
 from vas_yarn.spark.installation import SparkInstallation
-from vas_yarn.spark.properties import SparkSite, named_properties_file, read_properties
+from vas_yarn.spark.properties import SparkSite, read_properties
+from vas_yarn.spark.words import SubmitWords
 
 _EVENTS = "spark-events"
 _STRIPE_KEY, _STRIPE = "vas.lustre.block-size", "128m"
+_MOST = "yarn.scheduler.maximum-allocation"
+_SIZE_VARIABLE = re.compile(r"\bSPARK_(DRIVER_MEMORY|EXECUTOR_MEMORY|EXECUTOR_CORES)\b")
 
 
 def read_site(spark: SparkInstallation | None, command: str) -> tuple[SparkSite, str]:
@@ -39,6 +45,7 @@ def read_site(spark: SparkInstallation | None, command: str) -> tuple[SparkSite,
         stripe=parse_size(conf.get(_STRIPE_KEY, _STRIPE)),
         events=events_directory(conf, cluster, getuser()),
         shared_jars=shared,
+        limits=container_limits(conf, cluster),
     )
     return site, str(configuration_directory())
 
@@ -48,20 +55,70 @@ def events_directory(conf: JobConfiguration, cluster: Cluster, user: str) -> Pat
     return staging_directory(conf, cluster) / user / ".staging" / _EVENTS
 
 
-def users_properties(spark: SparkInstallation, words: Sequence[str]) -> tuple[Path, dict[str, str]]:
-    """Returns the user's own properties file and what it sets: empty where it is not there.
+def container_limits(conf: JobConfiguration, cluster: Cluster) -> ContainerLimits:
+    """Returns the largest containers that the site's files and its map tell of.
 
-    That is the file of `--properties-file` among spark-submit's `words`, which Spark reads in place
-    of `spark-defaults.conf`. Raises BadInput if it cannot be read.
+    YARN's own default of a limit is not one: this machine's files need not be those of the
+    ResourceManager.
     """
-    named = named_properties_file(words)
-    directory = Path(os.environ.get("SPARK_CONF_DIR", spark.home / "conf"))
-    file = Path(named) if named else directory / "spark-defaults.conf"
+    guests = max((guest.memory_bytes >> 20 for guest in cluster.guests()), default=0)
+    return ContainerLimits(
+        mib=int(number(conf, f"{_MOST}-mb", 0)) or None,
+        vcores=int(number(conf, f"{_MOST}-vcores", 0)) or None,
+        node_mib=int(number(conf, "yarn.nodemanager.resource.memory-mb", guests)) or None,
+    )
+
+
+def sizes_are_known(spark: SparkInstallation) -> bool:
+    """Returns whether Spark takes its sizes from properties alone that VAS reads too.
+
+    It does not where a variable sets one, here or in `spark-env.sh`.
+    """
     try:
-        return file, read_properties(file.read_text(errors="replace"))
+        script = (_configuration(spark) / "spark-env.sh").read_text(errors="replace")
+    except OSError:
+        script = ""
+    told = [line for line in script.splitlines() if not line.lstrip().startswith("#")]
+    return not any(_SIZE_VARIABLE.search(text) for text in (*os.environ, *told))
+
+
+def _configuration(spark: SparkInstallation) -> Path:
+    return Path(os.environ.get("SPARK_CONF_DIR", spark.home / "conf"))
+
+
+@dataclass(frozen=True)
+class OwnProperty:
+    """A value that the user's own file sets, and that file."""
+
+    value: str
+    file: Path
+
+
+def users_properties(spark: SparkInstallation, words: SubmitWords) -> dict[str, OwnProperty]:
+    """Returns what the user's own properties files set: key -> value and file.
+
+    As SparkSubmitArguments of Spark 4.2.0 reads them, the first that has a key wins: the file of
+    `--properties-file`, those of `--extra-properties-file`, and `spark-defaults.conf`. The last is
+    read where the first is not named, or with `--load-spark-defaults`. Raises BadInput if one that
+    is named cannot be read.
+    """
+    named = words.values("--properties-file")[-1:]
+    files = [Path(name) for name in (*named, *words.values("--extra-properties-file"))]
+    read = [(file, _text(file)) for file in files]
+    if not named or words.values("--load-spark-defaults"):
+        file = _configuration(spark) / "spark-defaults.conf"
+        read.append((file, _text(file) if file.exists() else ""))
+    found: dict[str, OwnProperty] = {}
+    for file, text in reversed(read):
+        set_here = read_properties(text).items()
+        found |= {key: OwnProperty(value, file) for key, value in set_here}
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
     except OSError as wrong:
-        if isinstance(wrong, FileNotFoundError) and not named:
-            return file, {}
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
 
 

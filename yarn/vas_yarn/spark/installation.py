@@ -13,6 +13,7 @@ from vas_core.errors import BadInput, NotHere
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
 from vas_yarn.jars import find_spark_shuffle, is_older_than_source
+from vas_yarn.spark.fetching import install_by_pip
 
 OF_CLONE = REPOSITORY / "build/spark"
 _LOCKS = REPOSITORY / "core/locks"
@@ -87,8 +88,8 @@ def install_spark(say: Callable[[str], None]) -> SparkInstallation:
     if not (marker.exists() and marker.read_text() == lock):
         say("fetching Spark from PyPI (450 MB; once)")
         run([sys.executable, "-P", "-m", "venv", "--clear", OF_CLONE])
-        _pip("-r", _LOCKS / "python-spark-build.txt")
-        _pip("--no-build-isolation", "-r", _LOCKS / "python-spark.txt")
+        _pip("fetching Spark", "-r", _LOCKS / "python-spark-build.txt")
+        _pip("fetching Spark", "--no-build-isolation", "-r", _LOCKS / "python-spark.txt")
         marker.write_text(lock)
     jar = find_spark_shuffle()
     if jar is None or is_older_than_source(jar):
@@ -105,13 +106,11 @@ def install_notebook(say: Callable[[str], None]) -> None:
     Raises VasError if pip fails.
     """
     say("fetching a notebook's libraries from PyPI")
-    _pip("-r", _LOCKS / "python-notebook.txt")
+    _pip("fetching a notebook's libraries", "-r", _LOCKS / "python-notebook.txt")
 
 
-def _pip(*words: str | Path) -> None:
-    python = OF_CLONE / "bin/python"
-    pip = (python, "-P", "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes")
-    run([*pip, *words])
+def _pip(title: str, *words: str | Path) -> None:
+    install_by_pip(OF_CLONE / "bin/python", words, title)
 
 
 def build_jar() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -17,34 +18,72 @@ from vas_yarn.spark.eventlog import PLACES, SparkStage, read_stages
 _COLUMNS = ("STAGE", "NAME", "TASKS", *PLACES, "NO PLACE", "READ", "AT ITS STRIPE")
 
 
+@dataclass(frozen=True)
+class ElsewhereExecutor:
+    """An executor that started on `node` though it was asked for on `host`, and why it did.
+
+    `waited_ms`: how long placement waited for `host`.
+    """
+
+    host: str
+    node: str
+    cause: str
+    waited_ms: int
+
+
+@dataclass(frozen=True)
+class ExecutorPlaces:
+    """The executors of an application that were asked for where stripes are, and their places.
+
+    `asked_for`: how many they are. `started_there`: those that started on a host they were asked
+    for on. `elsewhere`: the others.
+    """
+
+    asked_for: int
+    started_there: int
+    elsewhere: Sequence[ElsewhereExecutor]
+
+    def __str__(self) -> str:
+        """Returns a sentence with both counts and each cause once."""
+        causes = sorted({f"{each.host}: {each.cause}" for each in self.elsewhere})
+        why = f" ({shown(', '.join(causes))})" if causes else ""
+        asked = counted(self.asked_for, "executor")
+        return f"{asked} asked for where stripes are: {self.started_there} started there{why}"
+
+
 def show_spark(log: Path, decisions: Sequence[PlacementDecision], as_json: bool) -> None:
     """Prints the stages of an event log, and how its executors were placed.
 
     Raises BadInput if Spark did not write the file so.
     """
-    stages = read_stages(log)
+    stages, executors = read_stages(log), executor_places(decisions)
     if as_json:
-        print_json([stage.as_json() for stage in stages])
+        told = [stage.as_json() for stage in stages]
+        print_json({"stages": told, "executors": asdict(executors) if executors else None})
         return
     print_table(_COLUMNS, (_cells(stage) for stage in stages))
     click.echo(f"\n{summary(stages)}")
-    if placed := executors(decisions):
-        click.echo(placed)
+    if executors:
+        click.echo(str(executors))
 
 
-def executors(decisions: Sequence[PlacementDecision]) -> str:
-    """Returns in a sentence where executors started that were asked for on some hosts.
+def executor_places(decisions: Sequence[PlacementDecision]) -> ExecutorPlaces | None:
+    """Returns where executors started that were asked for on some hosts.
 
-    Empty if no ask named a host, as with static allocation.
+    None if no executor was, as with static allocation.
     """
     grants = [each for each in decisions if each.event == "grant"]
     elsewhere = [each for each in grants if each.locality != "local"]
     if not grants:
-        return ""
-    causes = sorted({f"{each.host}: {each.cause}" for each in elsewhere})
-    why = f" ({shown(', '.join(causes))})" if causes else ""
-    asked = counted(len(grants), "executor")
-    return f"{asked} asked for where stripes are: {len(grants) - len(elsewhere)} started there{why}"
+        return None
+    return ExecutorPlaces(
+        asked_for=len(grants),
+        started_there=len(grants) - len(elsewhere),
+        elsewhere=[
+            ElsewhereExecutor(each.host, each.node, each.cause, each.waited_ms)
+            for each in elsewhere
+        ],
+    )
 
 
 def summary(stages: Sequence[SparkStage]) -> str:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from vas_core.sizes import format_size
+from vas_yarn.spark.containers import ContainerLimits
 
 MANAGER = "org.apache.spark.shuffle.vas.VasShuffleManager"
 EVENTS = "spark.eventLog.dir"
 # Java's own rule (Properties.load), but for escapes within a key.
 _SEPARATOR = re.compile(r"\s*[=:]\s*|\s+")
-# spark-submit's options (SparkSubmitOptionParser): all others have a value.
-_WITHOUT_VALUE = {
-    *("--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version"),
-    "--load-spark-defaults",
-}
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
 
 
@@ -36,17 +32,18 @@ class SparkProperty:
 
 @dataclass(frozen=True)
 class SparkSite:
-    """The facts about a site by which Spark's properties are decided.
+    """The facts about a site by which Spark's properties and sizes are decided.
 
     `jars`: of VAS and JNA, at the same paths on all nodes. `stripe`: bytes. `events`: the directory
     of the user's event logs. `shared_jars`: the directory of Spark's own jars where every node sees
-    it, else None.
+    it, else None. `limits`: the largest containers.
     """
 
     jars: Sequence[Path]
     stripe: int
     events: Path
     shared_jars: Path | None = None
+    limits: ContainerLimits = field(default_factory=ContainerLimits)
 
 
 def spark_properties(site: SparkSite, *, shuffle: bool = True) -> list[SparkProperty]:
@@ -137,18 +134,3 @@ def beside(
         else:
             given.append(row)
     return given, replaced
-
-
-def named_properties_file(words: Sequence[str]) -> str | None:
-    """Returns the file of `--properties-file` among spark-submit's options before the application.
-
-    None where there is none.
-    """
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        option, equals, value = words[at].partition("=")
-        takes_next = not equals and option not in _WITHOUT_VALUE
-        if option == "--properties-file":
-            return value if equals else "".join(words[at + 1 : at + 2]) or None
-        at += 2 if takes_next else 1
-    return None
