@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vas_bench.results.measures import measure_of
@@ -32,6 +32,13 @@ def _wrong(what: str) -> PydanticCustomError:
 
 def _pair(value: Any) -> Any:
     return [value, value] if isinstance(value, int | float) else value
+
+
+def _some(claims: tuple[PaperClaim, ...]) -> tuple[PaperClaim, ...]:
+    # Field(min_length=1) would report every malformed claim a second time, as an empty list.
+    if not claims:
+        raise _wrong("holds no claim: add one with `claim` and `theirs`")
+    return claims
 
 
 Percents = Annotated[tuple[float, float], BeforeValidator(_pair)]
@@ -125,7 +132,7 @@ class ClaimSection(_Model):
     intro: str
     after: str = ""
     pages: tuple[str, ...] = ()
-    claims: tuple[PaperClaim, ...] = Field(min_length=1)
+    claims: Annotated[tuple[PaperClaim, ...], AfterValidator(_some)]
 
 
 class ClaimPage(_Model):
