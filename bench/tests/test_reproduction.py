@@ -163,6 +163,11 @@ def test_a_phase_is_a_measure() -> None:
     assert outcome.difference and outcome.difference.pair.base_samples[0] == 10.0
 
 
+def test_a_measure_that_no_run_has_is_not_called_a_run_that_is_missing() -> None:
+    outcome = only(outcomes_of(claim(measure="link_bytes/other hosts"), faster(0.7)))
+    assert outcome.reason == "no run has link_bytes/other hosts"
+
+
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
@@ -331,13 +336,16 @@ def test_the_command_writes_page_and_reports_and_checks_them(
     command = [str(word) for word in words]
     assert run_command([*command, "--check"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"{report}, {page}: not as claims and results say" in line and not page.exists()
+    assert "not as claims and results say; run `vas bench reproduction`" in line
+    assert str(report) in line and str(page) in line and not page.exists()
     assert run_command(command) == 0
     assert run_command([*command, "--check"]) == 0
     assert "size 256 MiB: 0.700" in page.read_text()
     text = report.read_text()
+    picture = results / "night-locality-01-terasort-ratio.svg"
+    assert f"]({picture.name})" in text and "0.70 (" in picture.read_text()
     assert "30.0 % less time than YARN-Lustre" in text and "kernel made up" in text
-    assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
+    assert max(len(line) for line in text.splitlines() if line[:1] not in "|!") <= 120
     page.write_text(page.read_text().replace("0.700", "0.600"))
     assert run_command([*command, "--check"]) == 1
 

@@ -10,7 +10,7 @@ import click
 from vas_bench.reproduction.claims import ClaimFiles, read_claims
 from vas_bench.reproduction.page import reproduction_page
 from vas_bench.reproduction.plans import check_plans
-from vas_bench.reproduction.reports import read_directory, report_page
+from vas_bench.reproduction.reports import read_directory, report_files
 from vas_bench.reproduction.sources import QuotedSources
 from vas_core.cli import note
 from vas_core.errors import NotHere, VasError
@@ -42,7 +42,7 @@ def reproduction(check: bool, results: Path | None, claims: Path | None, out: Pa
 
     Claims that name a plan are joined with its file of results: ratio, interval, n, p and verdict
     are computed. Of the other claims each figure has to stand on a page that the claim links. Each
-    file of results gets a report page next to it.
+    file of results gets a report with pictures next to it.
 
     \b
     Examples: vas bench reproduction
@@ -60,18 +60,21 @@ def reproduction(check: bool, results: Path | None, claims: Path | None, out: Pa
     changed = [file for file, text in pages.items() if _content(file) != text]
     if check and changed:
         names = ", ".join(str(file) for file in changed)
-        raise VasError(f"{names}: not as claims and results say; run `vas bench reproduction`")
+        raise VasError(
+            f"{names}: not as claims and results say", hint="run `vas bench reproduction`"
+        )
     for file in changed:
         write_atomically(file, pages[file])
-    note(f"{counted(len(pages), 'page')}, {len(changed)} written")
+    note(f"{counted(len(pages), 'file')}, {len(changed)} written")
 
 
 def _pages(files: ClaimFiles, results: Path, out: Path) -> Mapping[Path, str]:
     runs = read_directory(results)
     bases = {claim.plan: claim.base for claim in reversed(files.measured)}
     pages = {
-        results / f"{plan}.md": report_page(plan, found, bases.get(plan))
+        results / name: text
         for plan, found in runs.items()
+        for name, text in report_files(plan, found, bases.get(plan)).items()
     }
     return pages | {out: reproduction_page(files, runs, QuotedSources(_DOCS))}
 

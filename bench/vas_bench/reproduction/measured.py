@@ -71,6 +71,9 @@ def _joined(claim: MeasuredClaim, case: ComparedCase, groups: Sequence[RunGroup]
     if not pairs:
         both = ours and bases
         return _Joined(words, why="base and system ran on other builds" if both else NO_RUNS)
+    pairs = [pair for pair in pairs if all(values_of(group, claim.measure) for group in pair)]
+    if not pairs:
+        return _Joined(words, why=f"no run has {claim.measure}")
     # Of several builds the newest counts, whatever it says.
     own, base = max(pairs, key=lambda pair: min(group.runs[-1].time for group in pair))
     others = sum(len(group.runs) for group in (*ours, *bases) if group not in (own, base))
@@ -107,13 +110,7 @@ def _experiments(
 
     Raises BadInput where the parameters leave several open.
     """
-    found = [
-        group
-        for group in groups
-        if group.system == system
-        and case.has(group.case, wanted)
-        and values_of(group, claim.measure)
-    ]
+    found = [group for group in groups if group.system == system and case.has(group.case, wanted)]
     pairs = Counter(pair for group in found for pair in set(group.case.parameters))
     differing = sorted({name for (name, _), count in pairs.items() if count < len(found)})
     if differing:

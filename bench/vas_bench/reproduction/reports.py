@@ -1,4 +1,4 @@
-"""Makes the report page of each file of results, beside it."""
+"""Makes the report of each file of results, beside it: a page, and its pictures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vas_bench.report.facts import ReportFacts, facts_of
 from vas_bench.report.markdown import markdown
+from vas_bench.report.page import WIDE_PX, page_of, svg
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
 from vas_bench.results.systems import ComparedSystem
@@ -29,9 +30,29 @@ def read_directory(directory: Path) -> dict[str, tuple[BenchRun, ...]]:
     return {file.stem: read_results(file, say=note) for file in files}
 
 
-def report_page(plan: str, runs: Sequence[BenchRun], base: ComparedSystem | None) -> str:
-    """Returns the page on a plan's runs; `base` is the system that others are held against."""
+def report_files(
+    plan: str, runs: Sequence[BenchRun], base: ComparedSystem | None
+) -> dict[str, str]:
+    """Returns the report of a plan's runs: its page and pictures, by their names.
+
+    `base` is the system that others are held against.
+    """
     facts = facts_of(runs, base)
+    page = page_of(facts, plan)
+    shown = [figure for figure in page.figures if _is_shown(figure.name)]
+    pictures = {
+        f"{plan}-{figure.name}.svg": svg(figure.draw(WIDE_PX), figure.name) for figure in shown
+    }
+    links = [f"![{figure.title}]({name})" for figure, name in zip(shown, pictures, strict=True)]
+    return {f"{plan}.md": _page(plan, runs, facts, links), **pictures}
+
+
+def _is_shown(name: str) -> bool:
+    """Whether a figure is on the page: ratios and scalings are, the rest is in the HTML report."""
+    return name.endswith("-ratio") or name.startswith("scaling-")
+
+
+def _page(plan: str, runs: Sequence[BenchRun], facts: ReportFacts, pictures: list[str]) -> str:
     first, last = min(run.time for run in runs), max(run.time for run in runs)
     ran = f"{counted(len(runs), 'run')}, {first:{_DAY}} to {last:{_DAY}}"
     about = (
@@ -44,6 +65,7 @@ def report_page(plan: str, runs: Sequence[BenchRun], base: ComparedSystem | None
         _wrapped(about),
         *(f"    {command}" for command in commands),
         "\n".join(map(_wrapped, markdown(facts).splitlines())),
+        *pictures,
         "## What ran",
         "\n".join(_fingerprints(facts)),
     ]
