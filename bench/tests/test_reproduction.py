@@ -140,8 +140,8 @@ def test_a_system_may_be_held_against_itself() -> None:
 
 
 def test_builds_are_not_mixed_and_the_newest_of_both_counts() -> None:
-    old = {"versions": {"plugins": "old"}}
-    later = {"versions": {"plugins": "new"}, "time": "2026-02-01T00:00:00Z"}
+    old: dict[str, Any] = {"versions": {"plugins": "old"}}
+    later: dict[str, Any] = {"versions": {"plugins": "new"}, "time": "2026-02-01T00:00:00Z"}
     runs = runs_of("yarn-lustre", STOCK, **old) + runs_of("vas", [9.0] * 5, **old)
     newest = runs_of("vas", [14.0] * 5, **later)
     assert only(outcomes_of(claim(), runs + newest)).left_out == 5
