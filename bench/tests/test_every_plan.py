@@ -24,6 +24,7 @@ WITHOUT_ROUNDS = {
     "bench disk",
     "bench layout",
     "bench placement",
+    "bench reproduction",
     "bench scale",
     "bench waits",
 }

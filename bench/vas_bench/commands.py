@@ -36,6 +36,10 @@ _LATER = {
         "vas_bench.placement.command:placement", "Simulate the placement of a large job."
     ),
     "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
+    "reproduction": Later(
+        "vas_bench.reproduction.command:reproduction",
+        "Write the page of the papers' claims, with ours beside.",
+    ),
     "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in rounds."),
     "scale": Later(
         "vas_bench.scale.command:scale", "Simulate the copy of map output on larger clusters."

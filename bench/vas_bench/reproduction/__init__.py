@@ -1,0 +1,1 @@
+"""Writes docs/reproduction.md: the papers' claims, joined with results and with other pages."""
