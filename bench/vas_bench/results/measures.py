@@ -23,7 +23,7 @@ JOB_SECONDS = "job_seconds"
 MEASURES: dict[str, Measure] = {
     JOB_SECONDS: Measure("s", "the job's time as YARN counts it, from submission to its end"),
     "client_seconds": Measure("s", "the job's time as the client sees it, its own start included"),
-    "cpu_seconds": Measure("s", "CPU of all that ran, daemons included, by cgroup"),
+    "cpu_seconds": Measure("s", "CPU of all of a lab's processes, or of a site's nodes"),
     "task_cpu_seconds": Measure("s", "CPU of the tasks, without the start of their JVMs"),
     "gc_seconds": Measure("s", "garbage collection in the tasks"),
     "throughput_bytes_per_second": Measure("B/s", "input bytes over job time", "higher"),
