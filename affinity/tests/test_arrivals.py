@@ -65,17 +65,18 @@ PIDS = st.integers(1, 6)
     what=st.sampled_from([*What, EXIT, 0x4, 0x100]),
     data=st.tuples(PIDS, PIDS, PIDS, PIDS),
     pids=st.sets(st.integers(3, 6)),
+    programs=st.booleans(),
 )
 def test_the_filter_lets_through_what_concerns_the_plan(
-    what: int, data: tuple[int, int, int, int], pids: set[int]
+    what: int, data: tuple[int, int, int, int], pids: set[int], programs: bool
 ) -> None:
     wanted = {
         What.ACK: True,
-        What.EXEC: True,
+        What.EXEC: programs or data[1] in pids | {KTHREADD},
         What.FORK: data[3] in pids or data[1] in pids | {KTHREADD},
         What.COMM: data[1] in pids | {KTHREADD},
     }.get(What(what) if what in set(What) else None, False)
-    assert passes(filter_of(pids), message(what, *data)) is wanted
+    assert passes(filter_of(pids, programs=programs), message(what, *data)) is wanted
 
 
 def test_a_filter_of_too_many_processes_lets_all_forks_through() -> None:
@@ -120,10 +121,10 @@ def test_a_budget_allows_its_share_after_a_burst_and_pauses_when_it_is_spent() -
     assert not budget.is_spent()
     used[0] = 0.5
     assert budget.is_spent()
-    assert budget.wait_seconds() == pytest.approx((0.1 + 0.1) / 0.01 + 0.1)
-    now[0] = 19.0
-    assert budget.is_spent(), "a quarter of the burst has to be back first"
-    now[0] = 21.0
+    assert budget.wait_seconds() == pytest.approx((0.1 + 0.02) / 0.01 + 0.1)
+    now[0] = 11.0
+    assert budget.is_spent(), "a 20th of the burst has to be back first"
+    now[0] = 13.0
     assert not budget.is_spent()
     now[0] = 1e6
     assert not budget.is_spent()

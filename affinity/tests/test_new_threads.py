@@ -366,19 +366,49 @@ def test_what_other_processes_do_never_reaches_the_daemon(service: Service, floo
 
 
 @needs_events
-def test_a_flood_of_programs_uses_up_a_budget_and_no_more(tmp_path: Path, service: Service) -> None:
-    """Every exec has to be looked at, as it may be a restarted service."""
-    flood = "import os\nfor _ in range(1500): os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
+def test_a_flood_of_programs_spends_its_own_budget(tmp_path: Path, service: Service) -> None:
+    """Every exec has to be looked at, as it may be a restarted service; a new thread waits not."""
+    flood = "import os\nwhile True: os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
     with placing(tmp_path, NoticeWay.CONNECTOR) as at:
-        started_with(at, service, f"{WORKER}/0")
+        started_with(at, service, *(f"{WORKER}/{number}" for number in range(9)))
         began, before = time.monotonic(), at.value("arrival_cpu_seconds_total")
-        for process in [subprocess.Popen([sys.executable, "-c", flood]) for _ in range(2)]:
+        floods = [subprocess.Popen([sys.executable, "-c", flood]) for _ in range(2)]
+        poll(
+            lambda: at.value("arrivals_lost_total", why="programs"),
+            lambda n: n > 0,
+            SECONDS,
+            "the budget of programs is spent",
+        )
+        for _ in range(9):
+            tid, _ = service.thread("worker")
+            runs_on(tid, CPUS[-1])
+        assert at.value("arrivals_total", way="connector") >= 9, "no look found them"
+        assert at.value("arrivals_lost_total", why="budget") == 0
+        for process in floods:
+            process.kill()
             process.wait()
         used = at.value("arrival_cpu_seconds_total") - before
         most = 0.3 + CPU_SHARE * (time.monotonic() - began)
         assert used <= most + 0.1, f"{used} s of CPU"
-        pauses = at.value("arrival_fallbacks_total", to="look")
-        assert pauses == at.value("arrivals_lost_total", why="budget")
-        assert pauses <= 1 + (time.monotonic() - began) / 9, "each lasts nine seconds"
-        tid, _ = service.thread("worker")
-        runs_on(tid, CPUS[-1])
+
+
+@needs_events
+def test_a_service_that_starts_while_programs_are_not_heard_is_found_after_it(
+    service: Service,
+) -> None:
+    metrics = ArrivalMetrics(CollectorRegistry())
+    notices = Notices(PlanProcesses(Root(), (PROGRAM,)), metrics, NoticeWay.CONNECTOR)
+    now = time.monotonic()
+    assert notices.read(now).way is NoticeWay.LOOK
+    # As if examining had taken a while.
+    notices._examining += 0.2
+    notices.read(now)
+    other = Service()
+    unheard = notices.read(now)
+    assert all(pid != other.pid for pid, _ in unheard.threads)
+    assert notices.wait_seconds(now) > 1
+    later = notices.read(notices._programs_at)
+    assert later.way is NoticeWay.CONNECTOR
+    assert (other.pid, other.pid) in later.threads
+    other.close()
+    notices.close()

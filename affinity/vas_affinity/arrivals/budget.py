@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-_RESUME_SHARE = 0.25
+_RESUME_SHARE = 0.05
 _MARGIN_SECONDS = 0.1
 """Earns what asking costs: else the end of the pause would be approached without end."""
 
@@ -31,7 +31,7 @@ class CpuBudget:
         self._at = self.now(), self.used()
 
     def is_spent(self) -> bool:
-        """Tells whether the reserve is used up; from then on until a quarter of it is back."""
+        """Tells whether the reserve is used up; from then on until a 20th of it is back."""
         now, used = self.now(), self.used()
         earned = self.share * (now - self._at[0])
         self._left = min(self.burst_seconds, self._left + earned - (used - self._at[1]))

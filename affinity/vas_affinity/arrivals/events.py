@@ -84,11 +84,12 @@ def parse(message: bytes) -> ProcEvent | None:
     return ProcEvent(What(what), two, one, at_ns) if what in (What.EXEC, What.COMM) else None
 
 
-def filter_of(pids: Collection[int]) -> bytes:
+def filter_of(pids: Collection[int], *, programs: bool = True) -> bytes:
     """Returns the socket filter (classic BPF) for events of these processes, and of no others.
 
-    It lets through answers, every exec, new threads, names and children of the processes, and
-    the kernel's new threads. With more than MOST_FILTERED processes all forks and names pass.
+    It lets through answers, new threads, names and children of the processes, and the kernel's new
+    threads; every exec, or without `programs` those of the processes. With more than MOST_FILTERED
+    processes all forks and names pass.
     """
     wanted = sorted(pids) if len(pids) <= MOST_FILTERED else None
     of_child = _accept_if(_CHILD_TGID_AT, wanted)
@@ -96,7 +97,7 @@ def filter_of(pids: Collection[int]) -> bytes:
     steps = [
         (_LOAD, 0, 0, _WHAT_AT),
         *_accept_equal(What.ACK),
-        *_accept_equal(What.EXEC),
+        *(_accept_equal(What.EXEC) if programs else [(_IF_EQUAL, 3, 0, _swapped(What.EXEC))]),
         (_IF_EQUAL, 3, 0, _swapped(What.FORK)),
         (_IF_EQUAL, 1, 0, _swapped(What.COMM)),
         (_RETURN, 0, 0, 0),

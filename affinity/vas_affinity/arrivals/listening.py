@@ -61,12 +61,12 @@ class ProcConnector:
             self.close()
             raise
 
-    def hear_of(self, pids: Collection[int]) -> None:
-        """Lets only events of these processes through, and all of new programs.
+    def hear_of(self, pids: Collection[int], *, programs: bool = True) -> None:
+        """Lets only events of these processes through, and with `programs` those of all execs.
 
         Raises OSError if the kernel refuses the filter.
         """
-        program = filter_of(pids)
+        program = filter_of(pids, programs=programs)
         steps = ctypes.create_string_buffer(program, len(program))
         count, address = len(program) // _STEP_BYTES, ctypes.addressof(steps)
         self.socket.setsockopt(

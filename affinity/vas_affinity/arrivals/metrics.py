@@ -18,6 +18,8 @@ class Lost(StrEnum):
     """The kernel had more events than the socket's buffer holds."""
     BUDGET = "budget"
     """The CPU time for new threads was used up."""
+    PROGRAMS = "programs"
+    """The CPU time for programs that start was used up: a look at new processes follows."""
     FULL = "full"
     """More new threads than the plan may get pins for."""
     FORGED = "forged"

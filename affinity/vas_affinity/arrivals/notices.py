@@ -6,6 +6,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 
+from vas_affinity.arrivals.budget import CpuBudget
 from vas_affinity.arrivals.events import ProcEvent, What
 from vas_affinity.arrivals.listening import Heard, ProcConnector
 from vas_affinity.arrivals.metrics import ArrivalMetrics, Lost
@@ -18,6 +19,9 @@ GATHER_SECONDS = 0.015
 """How long events are gathered before they are read: a new thread names itself first."""
 LOOK_SECONDS = {NoticeWay.CONNECTOR: 60.0, NoticeWay.SCAN: 10.0, NoticeWay.LOOK: 60.0}
 _LOOKS_APART_SECONDS = 5.0
+PROGRAMS_SHARE = 0.004
+"""Of a CPU, for looking at programs that start: half of what all of this may take."""
+_PROGRAMS_BURST_SECONDS = 0.15
 
 
 @dataclass
@@ -31,7 +35,9 @@ class Noticed:
 class Notices:
     """The source of new threads: the best way that is allowed, `first` at most.
 
-    A look at all processes is made at the start, every minute, and after events were lost.
+    A look at all processes is made at the start, every minute, and after events were lost. Programs
+    that start have a budget of their own: when it is spent, the kernel drops their events for a
+    while, and those of the plan's processes are heard as before.
     """
 
     def __init__(self, processes: PlanProcesses, metrics: ArrivalMetrics, first: NoticeWay) -> None:
@@ -39,7 +45,12 @@ class Notices:
         self.connector: ProcConnector | None = None
         self._scan = TaskScan(processes.root)
         self._look_at, self._looked_at = float("-inf"), float("-inf")
-        self._filtered: frozenset[int] | None = None
+        self._filtered: tuple[frozenset[int], bool] | None = None
+        self._examining = 0.0
+        self._programs = CpuBudget(
+            PROGRAMS_SHARE, _PROGRAMS_BURST_SECONDS, used=lambda: self._examining
+        )
+        self._programs_at = float("inf")
         self._broke = False
         self.way = NoticeWay.LOOK
         self.open()
@@ -63,8 +74,8 @@ class Notices:
 
     def wait_seconds(self, now: float) -> float:
         """Returns how long to wait for an event at most."""
-        until_look = max(0.0, self._look_at - now)
-        return min(SCAN_SECONDS, until_look) if self.way is NoticeWay.SCAN else until_look
+        until = max(0.0, min(self._look_at, self._programs_at) - now)
+        return min(SCAN_SECONDS, until) if self.way is NoticeWay.SCAN else until
 
     def look_soon(self) -> None:
         """Makes a look at all processes due, at most one every few seconds."""
@@ -79,6 +90,7 @@ class Notices:
 
         Raises OSError if /proc cannot be read, BadInput for a wrong pattern of processes.
         """
+        new = self._programs_of_pause() if now >= self._programs_at else []
         if now >= self._look_at:
             noticed = self._look(now)
         elif self.connector is not None:
@@ -90,6 +102,9 @@ class Notices:
                 else ()
             )
             noticed = Noticed(self.way, dict.fromkeys(found))
+        for pid in new:
+            for tid in self.processes.threads().get(pid, ()):
+                noticed.threads.setdefault((pid, tid), None)
         self._hear_of_processes()
         return noticed
 
@@ -118,7 +133,19 @@ class Notices:
         examined: set[int] = set()
         for event in heard.events:
             self._take(event, noticed, examined)
+        if self._programs_at == float("inf") and self._programs.is_spent():
+            self._metrics.lost.labels(Lost.PROGRAMS).inc()
+            self._programs_at = time.monotonic() + self._programs.wait_seconds()
         return noticed
+
+    def _programs_of_pause(self) -> list[int]:
+        """Hears of programs again; returns the plan's processes that appeared in the pause."""
+        self._programs_at = float("inf")
+        self._hear_of_processes()  # before the look: none is missed
+        before = time.thread_time()
+        new = self.processes.look_at_new()
+        self._examining += time.thread_time() - before
+        return new
 
     def _take(self, event: ProcEvent, noticed: Noticed, examined: set[int]) -> None:
         is_program = event.what is What.EXEC or event.pid == event.tid
@@ -126,7 +153,9 @@ class Notices:
             return
         if is_program and event.pid not in examined:
             examined.add(event.pid)
+            before = time.thread_time()
             self.processes.examine(event.pid)
+            self._examining += time.thread_time() - before
         if event.pid in self.processes.found:
             noticed.threads[event.pid, event.tid] = event.at_ns
 
@@ -138,10 +167,10 @@ class Notices:
             self.look_soon()
 
     def _hear_of_processes(self) -> None:
-        pids = frozenset(self.processes.found)
-        if self.connector is not None and pids != self._filtered:
-            self.connector.hear_of(pids)
-            self._filtered = pids
+        wanted = frozenset(self.processes.found), self._programs_at == float("inf")
+        if self.connector is not None and wanted != self._filtered:
+            self.connector.hear_of(wanted[0], programs=wanted[1])
+            self._filtered = wanted
 
     def _fall_back(self, way: NoticeWay, why: str) -> None:
         self.way = way

@@ -114,13 +114,9 @@ class ArrivalPlacer:
         self._metrics.cpu.inc(time.thread_time() - before)
 
     def _rest(self) -> None:
-        """Waits until the CPU budget allows to go on; what was missed is for a look."""
+        """Waits until the CPU budget allows to go on. Events wait in the socket meanwhile."""
         self._metrics.lost.labels(Lost.BUDGET).inc()
-        self._metrics.fallbacks.labels(NoticeWay.LOOK).inc()
-        self._metrics.use(NoticeWay.LOOK)
         self._stopping.wait(self._budget.wait_seconds())
-        self._metrics.use(self._notices.way)
-        self._notices.look_soon()
 
     def _wait(self) -> None:
         waiting = select.poll()

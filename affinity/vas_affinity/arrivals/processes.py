@@ -44,6 +44,7 @@ class PlanProcesses:
     _owners: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     _own: frozenset[int] = frozenset()
     _refused: int = 0
+    _seen: set[int] = field(default_factory=set)
 
     def use(self, plan: HostPlacement | None) -> None:
         """Takes the programs of a plan's pins, and learns the owners of its running threads."""
@@ -57,11 +58,19 @@ class PlanProcesses:
 
     def look(self) -> None:
         """Examines every process of the machine."""
+        self._seen.clear()
+        self.look_at_new()
+
+    def look_at_new(self) -> list[int]:
+        """Examines the processes that were not there at the last look; returns those of the plan.
+
+        One that ran another program since, or got the number of one that ended, is left out.
+        """
         there = {int(name) for name in self.root.names("proc") if name.isdecimal()}
         for pid in self.found.keys() - there:
             del self.found[pid]
-        for pid in there:
-            self.examine(pid)
+        new, self._seen = there - self._seen, there
+        return [pid for pid in new if self.examine(pid)]
 
     def examine(self, pid: int) -> PlanProcess | None:
         """Reads one process again, and returns it if it is of the plan."""
