@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -219,3 +220,16 @@ def test_completion_offers_commands_options_and_values(
 def test_completion_names_the_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run_command(["completion", shell]) == 0
     assert "_VAS_COMPLETE=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["a\x9b31mred", "\x7f", "\u202egnp.exe", "\ud800", "name\udcff", "\U000e0041", "Größe"]
+)
+def test_json_has_nothing_that_a_terminal_obeys(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.print_json({text: [text]})
+    out = capsys.readouterr().out
+    assert all(line.isprintable() for line in out.splitlines())
+    assert json.loads(out) == {text: [text]}
+    assert ("Größe" in out) == (text == "Größe")

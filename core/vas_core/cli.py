@@ -196,8 +196,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON document on stdout, keys in the order given."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    r"""Prints one JSON document on stdout, keys in the order given.
+
+    What is not a printable character, as a terminal may obey it, stands there as `\uXXXX`.
+    """
+    lines = json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+    click.echo("\n".join(line if line.isprintable() else _printable(line) for line in lines))
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def note(text: str) -> None:

@@ -196,6 +196,20 @@ def test_L3_one_new_attempt_is_a_change(rm: FakeRm, staging: Path) -> None:
     assert job_dir(staging).exists()
 
 
+def test_L3_one_new_map_of_a_shuffle_of_spark_is_a_change(rm: FakeRm, staging: Path) -> None:
+    rm.now = int(time.time())
+    application = JOB.replace("job_", "application_") + "-18446744073709551615"
+    shuffle = job_dir(staging) / "shuffle" / application / "shuffle_0"
+    shuffle.mkdir(parents=True)
+    (shuffle.parent.parent / f"{application}1").symlink_to(shuffle)
+    old = rm.now - 40 * 86400
+    for path in (job_dir(staging), *job_dir(staging).rglob("*")):
+        os.utime(path, (old, old), follow_symlinks=False)
+    os.utime(shuffle, (rm.now - 86400, rm.now - 86400))
+    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert job_dir(staging).exists()
+
+
 def test_L3_an_age_that_a_job_may_run_is_refused(
     rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

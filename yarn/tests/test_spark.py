@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import stat
+import venv
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,28 @@ def test_a_python_without_ipykernel_is_named(site: Path) -> None:
     (site / "python").chmod(0o755)
     with pytest.raises(NotHere, match="has no ipykernel"):
         check_kernel_python(site / "python")
+
+
+def test_a_relative_spark_home_is_found_from_any_directory(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_spark(site / "lib/python3.13/site-packages/pyspark")
+    monkeypatch.chdir(home.parent)
+    monkeypatch.setenv("SPARK_HOME", "pyspark")
+    assert find_spark().submit == home / "bin/spark-submit"
+    assert find_spark().python == site / "bin/python3"
+
+
+@pytest.mark.machine
+def test_the_current_directory_is_not_asked_for_ipykernel(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv.create(site / "env", symlinks=True)
+    (site / "work/ipykernel.py").write_text(f"open({str(site / 'ran')!r}, 'w')\n")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with pytest.raises(NotHere, match="has no ipykernel"):
+        check_kernel_python(site / "env/bin/python")
+    assert not (site / "ran").exists()
 
 
 def test_a_missing_jar_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

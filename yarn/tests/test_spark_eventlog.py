@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -64,6 +65,55 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [], '{"Event":"SparkListenerTaskEnd",\n{}\n')
     with pytest.raises(BadInput, match="is not JSON"):
         read_stages(log)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("Stage ID", {}),
+        ("Stage Attempt ID", "0"),
+        ("Task End Reason", ["Success"]),
+        ("Task Info", 7),
+        ("Task Metrics", "none"),
+        ("Task Metrics", {"Input Metrics": [1]}),
+        ("Task Metrics", {"Input Metrics": {"Bytes Read": 1e999}}),
+        ("Task Metrics", {"Input Metrics": {"Bytes Read": 10**400}}),
+    ],
+)
+def test_a_value_of_another_kind_counts_as_none(
+    site: Path, capsys: pytest.CaptureFixture[str], key: str, value: object
+) -> None:
+    assert run_command(["spark", "config", "--out", str(site / "f")]) == 0
+    (events,) = (site / "lustre/yarn").glob("*/.staging/spark-events")
+    write_log(events / APPLICATION, [task(0, "ANY", 5), task(0, "ANY", 5) | {key: value}])
+    assert run_command(["job", "locality", APPLICATION]) == 0
+    assert "task" in capsys.readouterr().out
+
+
+def test_a_line_that_nests_too_deeply_is_named(tmp_path: Path) -> None:
+    nested = '{"Event":"SparkListenerTaskEnd","x":' + "[" * 200_000 + "\n"
+    log = write_log(tmp_path / "log", [task(0, "ANY", 5)], nested)
+    with pytest.raises(BadInput, match="log:2: is not JSON"):
+        read_stages(log)
+
+
+def test_a_line_without_an_end_is_not_held_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vas_yarn.spark.eventlog._LONGEST_LINE", 1 << 16)
+    begun = write_log(tmp_path / "log", [task(0, "ANY", 5)], '{"Event":"SparkListenerTaskEnd",')
+    with begun.open("r+b") as log:
+        log.truncate(32 << 20)
+        log.seek(0, os.SEEK_END)
+        log.write(b"\n" + json.dumps(task(0, "ANY", 7), separators=(",", ":")).encode() + b"\n")
+    tracemalloc.start()
+    try:
+        (stage,) = read_stages(begun)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert stage.read == 12
+    assert most < 8 << 20
 
 
 def test_what_is_no_event_log_is_refused(tmp_path: Path) -> None:

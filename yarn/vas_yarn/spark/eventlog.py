@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from vas_core.errors import BadInput
 
 _TASK, _STAGE = "SparkListenerTaskEnd", "SparkListenerStageCompleted"
 _START, _END = "SparkListenerApplicationStart", "SparkListenerApplicationEnd"
 _FIRST = '{"Event":"SparkListener'
+# Characters. Spark's own lines are shorter.
 _LONGEST_LINE = 64 << 20
+_MOST = (1 << 63) - 1
 PLACES = ("NODE_LOCAL", "RACK_LOCAL", "ANY")
 """Spark's words for a task that had a place to be: there, in its rack, elsewhere."""
 
@@ -101,19 +103,28 @@ def application_seconds(log: Path) -> float:
     return (times[_END] - times[_START]) / 1000
 
 
-def _events(lines: Iterable[str], log: Path) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines, 1):
+def _events(log: TextIO, path: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(_lines(log), 1):
         # Most events are of no use here, and some are long.
-        if (_TASK not in line[:100] and _STAGE not in line[:100]) or len(line) > _LONGEST_LINE:
+        if _TASK not in line[:100] and _STAGE not in line[:100]:
             continue
         try:
             event = json.loads(line)
-        except ValueError as wrong:
+        except (ValueError, RecursionError) as wrong:
             if not line.endswith("\n"):
                 return
-            raise BadInput("is not JSON", where=f"{log}:{number}") from wrong
+            raise BadInput("is not JSON", where=f"{path}:{number}") from wrong
         if isinstance(event, dict):
             yield event
+
+
+def _lines(log: TextIO) -> Iterator[str]:
+    """Yields each line, and an empty one for a line that is too long to be held in memory."""
+    while line := log.readline(_LONGEST_LINE):
+        part = line
+        while len(part) == _LONGEST_LINE and not part.endswith("\n"):
+            line, part = "", log.readline(_LONGEST_LINE)
+        yield line
 
 
 def _stages(events: Iterable[dict[str, Any]]) -> list[SparkStage]:
@@ -124,20 +135,32 @@ def _stages(events: Iterable[dict[str, Any]]) -> list[SparkStage]:
 
     for event in events:
         if event.get("Event") == _STAGE:
-            told = event.get("Stage Info", {})
-            of(told.get("Stage ID", -1), told.get("Stage Attempt ID", 0)).name = str(
+            told = _part(event, "Stage Info")
+            of(_number(told, "Stage ID", -1), _number(told, "Stage Attempt ID")).name = str(
                 told.get("Stage Name", "")
             )
-        elif event.get("Task End Reason", {}).get("Reason") == "Success":
-            _count(of(event.get("Stage ID", -1), event.get("Stage Attempt ID", 0)), event)
+        elif _part(event, "Task End Reason").get("Reason") == "Success":
+            _count(of(_number(event, "Stage ID", -1), _number(event, "Stage Attempt ID")), event)
     return [stages[key] for key in sorted(stages)]
 
 
 def _count(stage: SparkStage, event: dict[str, Any]) -> None:
-    told = event.get("Task Info", {})
+    told = _part(event, "Task Info")
     place = str(told.get("Locality", "UNKNOWN"))
     stage.tasks[place] += 1
     stage.hosts[str(told.get("Host", ""))] += 1
-    read = int(event.get("Task Metrics", {}).get("Input Metrics", {}).get("Bytes Read", 0))
+    read = _number(_part(_part(event, "Task Metrics"), "Input Metrics"), "Bytes Read")
     stage.read += read
     stage.read_local += read if place == PLACES[0] else 0
+
+
+def _part(event: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object with this key; an empty one where there is none, or something else."""
+    found = event.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(told: dict[str, Any], key: str, otherwise: int = 0) -> int:
+    """The number with this key, if it is one that Spark's types can hold."""
+    found = told.get(key)
+    return found if isinstance(found, int) and abs(found) <= _MOST else otherwise

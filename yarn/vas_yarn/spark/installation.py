@@ -55,7 +55,7 @@ def find_spark() -> SparkInstallation:
         if not (Path(named) / _SUBMIT).is_file():
             hint = "name the directory that has bin/spark-submit, or unset the variable"
             raise BadInput(f"{named} has no {_SUBMIT}", where="SPARK_HOME", hint=hint)
-        return SparkInstallation(Path(named), "SPARK_HOME names it")
+        return SparkInstallation(Path(named).absolute(), "SPARK_HOME names it")
     if (program := shutil.which("spark-submit")) and (home := _home_of(Path(program))):
         return SparkInstallation(home, "spark-submit on PATH is its own")
     if home := _of_environment(OF_CLONE):

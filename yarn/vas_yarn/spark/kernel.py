@@ -68,6 +68,7 @@ def kernel_directory() -> Path:
 
 def check_kernel_python(python: Path) -> None:
     """Raises NotHere if a Python has no ipykernel, or is not a Python."""
-    if run([python, "-c", "import ipykernel"], check=False).status:
+    # A Python looks into the current directory first, which may be other users' too.
+    if run([python, "-c", "import ipykernel"], check=False, cwd=Path("/")).status:
         hint = f"{python} -m pip install ipykernel; or name another Python by --python"
         raise NotHere("has no ipykernel", where=str(python), hint=hint)

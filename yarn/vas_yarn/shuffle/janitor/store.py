@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,8 @@ MOST_ATTEMPTS = 100_000
 # be a doubt about every directory.
 _JOB = re.compile(r"job_[1-9][0-9]{0,17}_([0-9]{4}|[1-9][0-9]{4,8})")
 _LIKE_A_JOB = re.compile(r"job_\d+_\d+")
+# As VAS's shuffle manager names the directory of one life of a driver.
+_OF_SPARK = re.compile(r"application_\d+_\d+-\d+")
 _QUARANTINED = re.compile(rf"{re.escape(QUARANTINE_PREFIX)}\.{_JOB.pattern}\.([0-9]+)")
 
 
@@ -164,18 +166,19 @@ class StagingStore:
     def changed_ms(self, found: JobDirectory) -> int:
         """Returns when a job's directory, its shuffle directory or an attempt changed last.
 
-        The time is in Unix ms. Raises Strange if there are too many attempts to look at, or if the
-        staging directory is not its user's alone; OSError if something cannot be read.
+        Of an application of Spark, its shuffles count as its attempts. The time is in Unix ms.
+        Raises Strange if there are too many attempts to look at, or if the staging directory is not
+        its user's alone; OSError if something cannot be read.
         """
         with self._staging(found.user) as (staging, _), _opened(found.job, staging) as job:
-            newest = os.fstat(job).st_mtime_ns
-            with _opened(SHUFFLE, job) as shuffle, os.scandir(shuffle) as attempts:
-                newest = max(newest, os.fstat(shuffle).st_mtime_ns)
-                for attempt in islice(attempts, MOST_ATTEMPTS):
-                    newest = max(newest, attempt.stat(follow_symlinks=False).st_mtime_ns)
-                if next(attempts, None) is not None:
-                    raise Strange(f"has more than {MOST_ATTEMPTS} attempts")
-        return newest // 1_000_000
+            times = [os.fstat(job).st_mtime_ns]
+            with _opened(SHUFFLE, job) as shuffle:
+                times += _times_ns(shuffle, MOST_ATTEMPTS)
+                for name in filter(_OF_SPARK.fullmatch, names_in(shuffle)):
+                    gone = suppress(FileNotFoundError, NotADirectoryError)
+                    with gone, _opened(name, shuffle) as application:
+                        times += _times_ns(application, max(0, MOST_ATTEMPTS - len(times)))
+        return max(times) // 1_000_000
 
     def move(self, found: JobDirectory, now_ms: int) -> None:
         """Renames a job's directory into the quarantine. Raises OSError or VasError.
@@ -245,6 +248,15 @@ def _entry(user: str, name: str, staging: int, whose: Whose) -> Entry:
     if moved_ms:
         return Quarantined(user, name, int(moved_ms), inode)
     return JobDirectory(user, name, inode)
+
+
+def _times_ns(directory: int, most: int) -> list[int]:
+    """When a directory and its entries changed (Unix ns). Raises Strange for more than `most`."""
+    with os.scandir(directory) as entries:
+        times = [each.stat(follow_symlinks=False).st_mtime_ns for each in islice(entries, most)]
+        if next(entries, None) is not None:
+            raise Strange(f"has more than {MOST_ATTEMPTS} attempts")
+    return [os.fstat(directory).st_mtime_ns, *times]
 
 
 def _moved_ms(name: str) -> str | None:
