@@ -400,8 +400,8 @@ def test_a_service_that_starts_while_programs_are_not_heard_is_found_after_it(
     notices = Notices(PlanProcesses(Root(), (PROGRAM,)), metrics, NoticeWay.CONNECTOR)
     now = time.monotonic()
     assert notices.read(now).way is NoticeWay.LOOK
-    # As if examining had taken a while.
-    notices._examining += 0.2
+    # As if programs had taken a while.
+    notices._on_programs += 0.2
     notices.read(now)
     other = Service()
     unheard = notices.read(now)

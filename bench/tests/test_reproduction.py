@@ -305,7 +305,7 @@ def test_a_malformed_comparison_is_one_error(
 @pytest.mark.parametrize(
     ("before", "after", "what"),
     [
-        ("night-locality", "night-nothing", "there is no plan night-nothing; one of night-dfsio"),
+        ("night-locality", "night-nothing", "there is no plan night-nothing; one of night-compute"),
         ("512M", "64M", "night-locality does not run terasort on vas"),
         ("yarn-lustre,", "yarn-hdfs,", "night-locality does not run terasort on yarn-hdfs"),
     ],

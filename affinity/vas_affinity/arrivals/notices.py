@@ -46,9 +46,9 @@ class Notices:
         self._scan = TaskScan(processes.root)
         self._look_at, self._looked_at = float("-inf"), float("-inf")
         self._filtered: tuple[frozenset[int], bool] | None = None
-        self._examining = 0.0
+        self._on_programs = 0.0
         self._programs = CpuBudget(
-            PROGRAMS_SHARE, _PROGRAMS_BURST_SECONDS, used=lambda: self._examining
+            PROGRAMS_SHARE, _PROGRAMS_BURST_SECONDS, used=lambda: self._on_programs
         )
         self._programs_at = float("inf")
         self._broke = False
@@ -120,6 +120,7 @@ class Notices:
 
     def _heard(self, connector: ProcConnector) -> Noticed:
         time.sleep(GATHER_SECONDS)
+        before = time.thread_time()
         try:
             heard = connector.read()
         except OSError as broken:
@@ -133,6 +134,9 @@ class Notices:
         examined: set[int] = set()
         for event in heard.events:
             self._take(event, noticed, examined)
+        programs = sum(event.what is What.EXEC for event in heard.events)
+        used = time.thread_time() - before
+        self._on_programs += used * programs / max(1, len(heard.events))
         if self._programs_at == float("inf") and self._programs.is_spent():
             self._metrics.lost.labels(Lost.PROGRAMS).inc()
             self._programs_at = time.monotonic() + self._programs.wait_seconds()
@@ -144,7 +148,7 @@ class Notices:
         self._hear_of_processes()  # before the look: none is missed
         before = time.thread_time()
         new = self.processes.look_at_new()
-        self._examining += time.thread_time() - before
+        self._on_programs += time.thread_time() - before
         return new
 
     def _take(self, event: ProcEvent, noticed: Noticed, examined: set[int]) -> None:
@@ -153,9 +157,7 @@ class Notices:
             return
         if is_program and event.pid not in examined:
             examined.add(event.pid)
-            before = time.thread_time()
             self.processes.examine(event.pid)
-            self._examining += time.thread_time() - before
         if event.pid in self.processes.found:
             noticed.threads[event.pid, event.tid] = event.at_ns
 
