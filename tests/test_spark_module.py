@@ -38,4 +38,4 @@ def test_the_module_of_spark() -> None:
     tests = ("-Dtest=org.apache.spark.shuffle.vas.*Test", "-Dsurefire.failIfNoSpecifiedTests=false")
     run([*_MAVEN, *tests, "verify"], env=dict(os.environ))
     passed = sorted(file.stem for file in _REPORTS.glob("TEST-*.xml"))
-    assert len(passed) == 12, passed
+    assert len(passed) == 14, passed

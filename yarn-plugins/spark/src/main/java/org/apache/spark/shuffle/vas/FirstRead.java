@@ -27,7 +27,7 @@ final class FirstRead implements Closeable {
       map.tally().count(WorkKind.READS);
       file.readFully(plan.offset(), buffer, 0, bytes(plan, 0, blocks));
       return new FirstRead(file, buffer, blocks);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       file.close();
       throw e;
     }

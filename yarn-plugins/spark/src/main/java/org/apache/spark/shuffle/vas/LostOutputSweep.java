@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.MapOutputTrackerMaster;
@@ -25,6 +27,7 @@ final class LostOutputSweep extends SparkListener {
   private final ApplicationFiles files;
   private final MapOutputTrackerMaster tracker;
   private final Executor worker;
+  private final Set<Integer> waiting = ConcurrentHashMap.newKeySet();
 
   /** Makes a sweep that works in the threads of {@code worker}. */
   LostOutputSweep(ApplicationFiles files, MapOutputTrackerMaster tracker, Executor worker) {
@@ -35,18 +38,22 @@ final class LostOutputSweep extends SparkListener {
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd task) {
-    if (task.reason() instanceof FetchFailed failed && failed.mapIndex() >= 0) {
+    // Hundreds of tasks fail by one output: one sweep answers all that fail before it begins.
+    if (task.reason() instanceof FetchFailed failed && failed.mapIndex() >= 0
+        && waiting.add(failed.shuffleId())) {
       worker.execute(() -> sweep(failed.shuffleId()));
     }
   }
 
   private void sweep(int shuffle) {
+    waiting.remove(shuffle);
     try {
-      Map<String, Long> lengths = lengths(shuffle);
+      // First: a map that is registered after the files are listed has files that are not listed.
       List<MapStatus> registered = registered(shuffle);
+      Map<String, Long> lengths = lengths(shuffle);
       for (int map = 0; map < registered.size(); map++) {
         MapStatus status = registered.get(map);
-        if (status != null && !files.isWhole(shuffle, status.mapId(), lengths)) {
+        if (status != null && isLost(shuffle, status.mapId(), lengths)) {
           LOG.warn("{}: the output of map {} is lost too", files.shuffle(shuffle), map);
           tracker.unregisterMapOutput(shuffle, map, status.location());
         }
@@ -54,6 +61,19 @@ final class LostOutputSweep extends SparkListener {
     } catch (IOException | RuntimeException e) {
       // Spark has been told of one output, and that must do.
       LOG.warn("{}: not looked for other lost outputs", files.shuffle(shuffle), e);
+    }
+  }
+
+  private boolean isLost(int shuffle, long task, Map<String, Long> lengths) throws IOException {
+    try {
+      return !files.isWhole(shuffle, task, lengths);
+    } catch (IOException e) {
+      if (!files.canBeSeen()) {
+        throw e;
+      }
+      LOG.warn("{}: task attempt {}: not known whether its output is lost: {}",
+          files.shuffle(shuffle), task, e.getMessage());
+      return false;
     }
   }
 

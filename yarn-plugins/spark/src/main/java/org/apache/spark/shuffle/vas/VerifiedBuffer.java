@@ -77,12 +77,23 @@ final class VerifiedBuffer extends ManagedBuffer {
     try {
       return own.get();
     } catch (ExecutionException e) {
-      throw e.getCause() instanceof IOException known ? known : new IOException(e.getCause());
+      throw asThrown(e.getCause());
     } catch (InterruptedException e) {
       drop(own);
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("the task is being killed");
     }
+  }
+
+  // What is no error of the file, such as a lack of memory, must blame no map.
+  private static IOException asThrown(Throwable cause) {
+    if (cause instanceof RuntimeException unchecked) {
+      throw unchecked;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    return (IOException) cause;
   }
 
   private synchronized FutureTask<FirstRead> take() {
