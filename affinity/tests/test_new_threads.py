@@ -22,7 +22,6 @@ from vas_affinity.arrivals.events import What
 from vas_affinity.arrivals.listening import ProcConnector
 from vas_affinity.arrivals.metrics import ArrivalMetrics
 from vas_affinity.arrivals.notices import Notices
-from vas_affinity.arrivals.placer import CPU_SHARE
 from vas_affinity.arrivals.processes import PlanProcesses
 from vas_affinity.arrivals.replanned import PlanBasis
 from vas_affinity.arrivals.way import NoticeWay
@@ -363,52 +362,3 @@ def test_what_other_processes_do_never_reaches_the_daemon(service: Service, floo
     connector.close()
     assert {event.what for event in events if event.pid == other.pid} <= {What.EXEC}
     assert {event.what for event in events if event.tid == tid} == {What.FORK, What.COMM}
-
-
-@needs_events
-def test_a_flood_of_programs_spends_its_own_budget(tmp_path: Path, service: Service) -> None:
-    """Every exec has to be looked at, as it may be a restarted service; a new thread waits not."""
-    flood = "import os\nwhile True: os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
-    with placing(tmp_path, NoticeWay.CONNECTOR) as at:
-        started_with(at, service, *(f"{WORKER}/{number}" for number in range(9)))
-        began, before = time.monotonic(), at.value("arrival_cpu_seconds_total")
-        floods = [subprocess.Popen([sys.executable, "-c", flood]) for _ in range(2)]
-        poll(
-            lambda: at.value("arrivals_lost_total", why="programs"),
-            lambda n: n > 0,
-            SECONDS,
-            "the budget of programs is spent",
-        )
-        for _ in range(9):
-            tid, _ = service.thread("worker")
-            runs_on(tid, CPUS[-1])
-        assert at.value("arrivals_total", way="connector") >= 9, "no look found them"
-        assert at.value("arrivals_lost_total", why="budget") == 0
-        for process in floods:
-            process.kill()
-            process.wait()
-        used = at.value("arrival_cpu_seconds_total") - before
-        most = 0.3 + CPU_SHARE * (time.monotonic() - began)
-        assert used <= most + 0.1, f"{used} s of CPU"
-
-
-@needs_events
-def test_a_service_that_starts_while_programs_are_not_heard_is_found_after_it(
-    service: Service,
-) -> None:
-    metrics = ArrivalMetrics(CollectorRegistry())
-    notices = Notices(PlanProcesses(Root(), (PROGRAM,)), metrics, NoticeWay.CONNECTOR)
-    now = time.monotonic()
-    assert notices.read(now).way is NoticeWay.LOOK
-    # As if programs had taken a while.
-    notices._on_programs += 0.2
-    notices.read(now)
-    other = Service()
-    unheard = notices.read(now)
-    assert all(pid != other.pid for pid, _ in unheard.threads)
-    assert notices.wait_seconds(now) > 1
-    later = notices.read(notices._programs_at)
-    assert later.way is NoticeWay.CONNECTOR
-    assert (other.pid, other.pid) in later.threads
-    other.close()
-    notices.close()

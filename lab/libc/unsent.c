@@ -25,7 +25,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void begin_fork(void) { pthread_mutex_lock(&lock); }
 static void end_fork(void) { pthread_mutex_unlock(&lock); }
 
-/* What the parent has written, the parent tells. */
+/* The parent tells what it has written. */
 static void in_child(void)
 {
     memset(slots, 0, sizeof(slots));

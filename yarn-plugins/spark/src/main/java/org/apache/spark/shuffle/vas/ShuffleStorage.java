@@ -22,6 +22,7 @@ import org.apache.spark.deploy.SparkHadoopUtil;
 import org.vas.filesystem.LustreConf;
 import org.vas.filesystem.LustreFileSystem;
 import org.vas.filesystem.PredictableNames;
+import org.vas.filesystem.WritableAbove;
 import org.vas.shuffle.mof.ShuffleFiles;
 
 /**
@@ -135,6 +136,11 @@ final class ShuffleStorage {
   ApplicationFiles makeApplication(String application) throws IOException {
     if (!application.matches("[A-Za-z0-9_-]+")) {
       throw new IOException("the application's id '" + application + "' cannot be a file's name");
+    }
+    // The site's staging directory is its administrator's to protect, for jobs of MapReduce too.
+    if (ours != LEVELS_OF_JOB) {
+      WritableAbove.check(lustre, requireNonNull(root.getParent(), "a directory above"),
+          VasSparkConf.DIRECTORY);
     }
     makeRoot(root, ours);
     String name = application + "-" + Long.toUnsignedString(ThreadLocalRandom.current().nextLong());

@@ -64,6 +64,21 @@ class JobsDirectoryTest {
   }
 
   @Test
+  void aPlaceThatOthersCouldExchangeIsRefused() throws IOException {
+    Path project = Files.createDirectory(staging.resolve("project"));
+    Path between = Files.createDirectory(project.resolve("ann"));
+    Files.setAttribute(project, "unix:mode", 02770);
+    ShuffleStorage storage = ShuffleStorage.at(between.resolve("shuffle").toString(), site);
+    IOException refused =
+        assertThrows(IOException.class, () -> storage.makeApplication("local-1"));
+    assertTrue(refused.getMessage().contains("others may write " + project.toRealPath() + ","),
+        refused.getMessage());
+    assertEquals(Set.of(), SparkApps.below(between));
+    Files.setAttribute(project, "unix:mode", 03770);
+    assertTrue(storage.makeApplication("local-1").canBeSeen());
+  }
+
+  @Test
   void aLinkInTheWayIsRefused() throws IOException {
     Files.createDirectories(job.getParent());
     Files.createSymbolicLink(job, Files.createDirectory(staging.resolve("elsewhere")));
@@ -78,7 +93,7 @@ class JobsDirectoryTest {
   void theDirectoryAboveTheUsersMayBeAnothers() throws IOException {
     assumeTrue("root".equals(System.getProperty("user.name")), "only root gives a directory away");
     Files.setAttribute(staging, "unix:uid", 65534);
-    Files.setPosixFilePermissions(staging, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Files.setAttribute(staging, "unix:mode", 01777);
     Path own = staging.resolve("own");
     for (ShuffleStorage storage : List.of(ShuffleStorage.at(own.toString(), site),
         ShuffleStorage.ofJob(APPLICATION, site))) {
