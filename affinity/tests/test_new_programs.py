@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,19 @@ pytestmark = [
 ]
 
 
+@contextmanager
+def flooded() -> Iterator[None]:
+    """Two processes start a program after another meanwhile."""
+    code = "import os\nwhile True: os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 @pytest.fixture
 def service() -> Iterator[Service]:
     found = Service()
@@ -38,25 +52,21 @@ def service() -> Iterator[Service]:
 
 def test_a_flood_of_programs_spends_its_own_budget(tmp_path: Path, service: Service) -> None:
     """Every exec has to be looked at, as it may be a restarted service; a new thread waits not."""
-    flood = "import os\nwhile True: os.spawnv(os.P_WAIT, '/bin/true', ['true'])"
     with placing(tmp_path, NoticeWay.CONNECTOR) as at:
         started_with(at, service, *(f"{WORKER}/{number}" for number in range(9)))
         began, before = time.monotonic(), at.value("arrival_cpu_seconds_total")
-        floods = [subprocess.Popen([sys.executable, "-c", flood]) for _ in range(2)]
-        poll(
-            lambda: at.value("arrivals_lost_total", why="programs"),
-            lambda n: n > 0,
-            SECONDS,
-            "the budget of programs is spent",
-        )
-        for _ in range(9):
-            tid, _ = service.thread("worker")
-            runs_on(tid, CPUS[-1])
+        with flooded():
+            poll(
+                lambda: at.value("arrivals_lost_total", why="programs"),
+                lambda n: n > 0,
+                SECONDS,
+                "the budget of programs is spent",
+            )
+            for _ in range(9):
+                tid, _ = service.thread("worker")
+                runs_on(tid, CPUS[-1])
         assert at.value("arrivals_total", way="connector") >= 9, "no look found them"
         assert at.value("arrivals_lost_total", why="budget") == 0
-        for process in floods:
-            process.kill()
-            process.wait()
         used = at.value("arrival_cpu_seconds_total") - before
         most = 0.3 + CPU_SHARE * (time.monotonic() - began)
         assert used <= most + 0.1, f"{used} s of CPU"
