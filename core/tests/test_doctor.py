@@ -71,6 +71,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
     of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit", "promtool"}
     of_networks |= {"vagrant", "cpio", "cmake", "file /usr/share/doc/vagrant-libvirt/copyright"}
+    of_networks |= {"dpkg-deb", "rpmbuild"}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images | of_networks
     of_mpi = {"gcc", "make", "c math.h", "mpiexec.openmpi", "mpiexec.mpich", "smpirun"}
     of_mpi |= {"file /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h"}

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -93,6 +94,27 @@ def test_parts_are_chosen_by_name_in_the_order_of_the_build() -> None:
     assert [one.name for one in some] == ["docs", "wheel", "dependencies"]
     with pytest.raises(BadInput, match=r"^weel: is not a part of a release; did you mean wheel\?"):
         chosen_parts(parts, ["weel"], set())
+
+
+@pytest.mark.machine
+@pytest.mark.unhurried
+@pytest.mark.skipif(not which("dpkg-deb"), reason="no dpkg-deb")
+def test_a_part_without_its_program_is_left_out_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for program in ("git", "dpkg-deb"):
+        (tmp_path / program).symlink_to(which(program) or "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = ["release", "--uncommitted", "--dry-run", "--json", "--out", str(tmp_path / "out")]
+    assert run_command(words) == 0
+    said = capsys.readouterr()
+    kinds = {one["part"] for one in json.loads(said.out)["parts"]} & {"deb", "node-rpm", "rpm"}
+    assert kinds == {"deb"}
+    assert "no node-rpm: rpmbuild, which makes it, is not here\n" in said.err
+    assert run_command([*words, "--only=wheel"]) == 0
+    assert "rpmbuild" not in capsys.readouterr().err
+    assert run_command([*words, "--only=node-rpm"]) == 77
+    assert "node-rpm: rpmbuild makes it, and is not here" in capsys.readouterr().err
 
 
 def test_a_shaded_library_has_the_lock_s_version_and_sum() -> None:

@@ -26,7 +26,7 @@ class Artefact:
     """A part of a release by its name; `file` is its file's name, with {version} in it.
 
     `build` writes into an existing directory. A part that is `optional` is built only when it is
-    asked for.
+    asked for. `needs` names the program that makes the part, if a machine may lack it.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Artefact:
     expected_seconds: float
     build: Callable[[ReleaseSource, Path], Iterable[ReleaseFile]]
     optional: bool = False
+    needs: str = ""
 
     def file_name(self, version: str) -> str:
         """Returns the name of the part's file in a release of that version."""

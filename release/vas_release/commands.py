@@ -16,7 +16,7 @@ from vas_core.repository import REPOSITORY
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 from vas_release.artefact import Artefact
-from vas_release.parts import DEPENDENCIES, all_parts, chosen_parts
+from vas_release.parts import DEPENDENCIES, all_parts, chosen_parts, lacking
 from vas_release.release import SUMS, ListedFile, check_new, make_release
 from vas_release.source import ReleaseSource
 
@@ -65,9 +65,10 @@ def release(
 ) -> None:
     """Build the files that a site installs VAS from (docs/release.md).
 
-    Wheel, plugins, Hadoop's jars, vas-shuffled, Ansible collection, man pages, pages and source of
-    one commit; SHA256SUMS over all, and a bill of materials of each. Equal commits give equal
-    bytes. Without --only the script ./vas builds the plugins and vas-shuffled first.
+    Wheel, plugins, Hadoop's jars, vas-shuffled, packages (deb, rpm), Ansible collection, man pages,
+    pages and source of one commit; SHA256SUMS over all, and a bill of materials of each. Equal
+    commits give equal bytes. Without --only the script ./vas builds the plugins and vas-shuffled
+    first.
 
     \b
     Examples: ./vas release --out build/release --dry-run
@@ -80,7 +81,7 @@ def release(
     if not (REPOSITORY / ".git").exists():
         raise NotHere("a release is made in a git clone", hint="run ./vas release in one")
     asked = {DEPENDENCIES} if with_dependencies else set()
-    parts = chosen_parts(all_parts(pythons), only, asked)
+    parts = _possible(chosen_parts(all_parts(pythons), only, asked), only)
     check_new(directory)
     source = ReleaseSource.of(REPOSITORY, uncommitted=uncommitted)
     if dry_run:
@@ -89,6 +90,20 @@ def release(
     with Steps.show([Step(p.name, p.expected_seconds) for p in parts], _LEARNED) as steps:
         files = make_release(source, parts, directory.absolute(), steps.step)
     _show(source, directory, files, as_json=as_json)
+
+
+def _possible(parts: Sequence[Artefact], only: Sequence[str]) -> list[Artefact]:
+    """Leaves out the parts that no program here makes, and says so.
+
+    Raises NotHere for one that was asked for by name.
+    """
+    missing = lacking(parts)
+    for name, program in missing.items():
+        if name in only:
+            hint = "install it (docs/packages.md), or make this part on another machine"
+            raise NotHere(f"{program} makes it, and is not here", where=name, hint=hint)
+        note(f"no {name}: {program}, which makes it, is not here")
+    return [part for part in parts if part.name not in missing]
 
 
 def _show_plan(source: ReleaseSource, parts: Sequence[Artefact], *, as_json: bool) -> None:

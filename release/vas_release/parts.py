@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shutil import which
 
 from vas_core.errors import BadInput
 from vas_core.suggest import suggestion
 from vas_release.artefact import Artefact
 from vas_release.built_parts import DAEMON, copy_plugins, pack_daemon, pack_hadoop
 from vas_release.collection import pack_collection
-from vas_release.deb import DEB, build_deb
+from vas_release.daemon_packages import daemon_package_for
 from vas_release.documents import pack_docs, pack_man, pack_source
+from vas_release.families import DEBIAN, RED_HAT, Family
+from vas_release.node_packages import node_packages_for
 from vas_release.python_parts import build_wheel, dependencies_for
 
 DEPENDENCIES = "dependencies"
@@ -34,7 +37,8 @@ def all_parts(pythons: Sequence[str]) -> list[Artefact]:
         ),
         Artefact("hadoop", "vas-hadoop-{version}.tar", "all jars of a node", 3, pack_hadoop),
         Artefact("daemon", DAEMON, "vas-shuffled for nodes' own disks", 1, pack_daemon),
-        Artefact("deb", DEB, "vas-shuffled for Debian and Ubuntu", 1, build_deb),
+        *_packages(DEBIAN, "for Debian and Ubuntu"),
+        *_packages(RED_HAT, "for Rocky 9"),
         Artefact(
             DEPENDENCIES,
             "vas-wheels-{version}.tar",
@@ -43,6 +47,18 @@ def all_parts(pythons: Sequence[str]) -> list[Artefact]:
             dependencies_for(pythons),
             optional=True,
         ),
+    ]
+
+
+def _packages(family: Family, whose: str) -> list[Artefact]:
+    """Returns the packages of the daemon, and of the node tools."""
+    kind, needs = family.kind, family.packer
+    daemon, node = daemon_package_for(family), node_packages_for(family)
+    files = (family.file_name(name, "{version}", "*") for name in ("vas-node", "vas-storage"))
+    file = family.file_name("vas-shuffled", "{version}", "*")
+    return [
+        Artefact(kind, file, f"vas-shuffled {whose}", 2, daemon, needs=needs),
+        Artefact(f"node-{kind}", ", ".join(files), f"node tools {whose}", 90, node, needs=needs),
     ]
 
 
@@ -59,3 +75,8 @@ def chosen_parts(parts: Sequence[Artefact], only: Sequence[str], asked: set[str]
             )
     usual = set(only) or {part.name for part in parts if not part.optional}
     return [part for part in parts if part.name in usual | asked]
+
+
+def lacking(parts: Sequence[Artefact]) -> dict[str, str]:
+    """Returns part -> the program that makes it, for each whose program is not on PATH."""
+    return {part.name: part.needs for part in parts if part.needs and not which(part.needs)}

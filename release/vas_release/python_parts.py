@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,22 +33,33 @@ def dependencies_for(
     """
 
     def fetch(source: ReleaseSource, directory: Path) -> Iterator[ReleaseFile]:
-        own = next(directory.glob(_WHEEL), None) or build_own_wheel(directory, source.environment())
+        own = own_wheel(source, directory)
         for python in pythons:
             download_libraries(directory, python, SITE_LOCK)
         fetched = sorted(set(directory.glob("*.whl")) - {own})
-        node = {_key(found) for found in locked_libraries(NODE_LOCK.read_text())}
-        of_node = [wheel for wheel in fetched if _key(_component(wheel)) in node]
+        of_node = locked_wheels(fetched, NODE_LOCK)
         archive = directory / f"vas-wheels-{source.version}.tar"
         pack(archive, {f"wheels/{file.name}": file for file in (own, *of_node)})
         yield ReleaseFile(archive, None)
         for wheel in fetched:
-            yield ReleaseFile(wheel, (_component(wheel),))
+            yield ReleaseFile(wheel, (wheel_component(wheel),))
 
     return fetch
 
 
-def _component(wheel: Path) -> SbomComponent:
+def own_wheel(source: ReleaseSource, directory: Path) -> Path:
+    """Returns the wheel of VAS in a directory, where it is built unless it is there already."""
+    return next(directory.glob(_WHEEL), None) or build_own_wheel(directory, source.environment())
+
+
+def locked_wheels(wheels: Iterable[Path], lock: Path) -> list[Path]:
+    """Returns those of the wheels that a lock has, by name and version."""
+    locked = {_key(found) for found in locked_libraries(lock.read_text())}
+    return [wheel for wheel in wheels if _key(wheel_component(wheel)) in locked]
+
+
+def wheel_component(wheel: Path) -> SbomComponent:
+    """Returns a wheel as its line in a bill of materials, with its SHA-256."""
     (found,) = file_components([wheel.name])
     return replace(found, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
 
