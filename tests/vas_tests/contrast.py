@@ -14,8 +14,10 @@ from typing import Self
 from xml.etree import ElementTree
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_DARK = re.compile(r"@media \(prefers-color-scheme: dark\)\{((?:[^{}]*\{[^}]*\})*)\}")
-_FILL = re.compile(r"\.([\w-]+)\{fill:(#[0-9a-f]{6})\}")
+_BLANKS = re.compile(r"\s*([{}:;])\s*")
+_DARK = re.compile(r"@media [^{}]*\(prefers-color-scheme:dark\)\{((?:[^{}]*\{[^}]*\})*)\}")
+# The last class of a rule's last selector.
+_FILL = re.compile(r"\.([\w-]+)\{(?:[^{}]*;)?fill:(#[0-9a-f]{3,6})")
 # Of a letter's height: a wide one, so that the looked-at ends lie within the text.
 _LETTER_WIDTH = 0.5
 
@@ -57,10 +59,11 @@ def contrasts(file: Path) -> Iterator[Contrast]:
     """Yields each text of an SVG in light, and in dark if the file has a dark style."""
     root = ElementTree.fromstring(file.read_text())
     styles = "".join(style.text or "" for style in root.iter(f"{_SVG}style"))
-    dark = _DARK.search(styles)
-    yield from _texts(root, {}, dark=False)
-    if dark:
-        yield from _texts(root, dict(_FILL.findall(dark[1])), dark=True)
+    styles = _BLANKS.sub(r"\1", styles)
+    light = dict(_FILL.findall(_DARK.sub("", styles)))
+    yield from _texts(root, light, dark=False)
+    if dark := _DARK.search(styles):
+        yield from _texts(root, light | dict(_FILL.findall(dark[1])), dark=True)
 
 
 def ratio(one: Colour, other: Colour) -> float:
