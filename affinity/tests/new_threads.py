@@ -24,7 +24,8 @@ from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.root import Root
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
-PROGRAM = "vas-new-threads"
+# Of this process of tests alone: the placers of others place all programs of a name.
+PROGRAM = f"vas-new-{os.getpid():07d}"
 _SERVICE = """
 import ctypes, os, sys, threading, time
 prctl = ctypes.CDLL(None).prctl
