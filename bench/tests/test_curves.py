@@ -1,4 +1,4 @@
-"""What grew during a run: from looks to curves, to a line in results, to a figure."""
+"""Counters that grow during a run become curves, a line in results, and a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHERS = "link_bytes/other hosts"
 
 
 def line(read: int) -> str:
-    """What the links of a lab print at a look."""
+    """Returns the line that a lab's links print when they are asked."""
     wire = {"client": "vm1", "server": "oss2", "read": read, "written": 0}
     return json.dumps({"wires": [wire], "waits": []})
 

@@ -198,7 +198,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 def print_json(value: Any) -> None:
     r"""Prints one JSON document on stdout, keys in the order given.
 
-    What is not a printable character, as a terminal may obey it, stands there as `\uXXXX`.
+    Characters that are not printable are written as `\uXXXX`, as a terminal may obey them.
     """
     lines = json.dumps(value, indent=2, ensure_ascii=False).split("\n")
     click.echo("\n".join(line if line.isprintable() else _printable(line) for line in lines))

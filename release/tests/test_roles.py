@@ -1,4 +1,4 @@
-"""What packages take from Ansible's roles."""
+"""Packages take programs, units and users from Ansible's roles."""
 
 from __future__ import annotations
 

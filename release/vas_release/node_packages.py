@@ -73,7 +73,7 @@ def node_packages_for(family: Family) -> Callable[[ReleaseSource, Path], Iterato
 def fill(
     tree: PackageTree, tools: NodeTools, family: Family, source: ReleaseSource, wheels: Wheels
 ) -> SystemPackage:
-    """Lays all files of a package into a tree, and returns what it is to be called and needs."""
+    """Lays all files of a package into a tree, and returns its name and what it depends on."""
     place = roles.program_directory().parent
     program_tree.add_libraries(tree, place, wheels)
     if tools is NODE:

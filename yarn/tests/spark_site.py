@@ -28,9 +28,9 @@ def make_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lustre/yarn").mkdir(parents=True)
     keys = {"yarn.app.mapreduce.am.staging-dir": "/yarn", "vas.lustre.block-size": "64m"}
     (tmp_path / "conf/core-site.xml").write_text(configuration_xml(keys))
-    (tmp_path / "work").mkdir()
+    (tmp_path / "programs").mkdir()
     (tmp_path / "work/my.py").touch()
-    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "programs")
     for folder, name in JARS.items():
         (tmp_path / "lib" / folder).mkdir(parents=True)
         (tmp_path / "lib" / folder / f"{name}.jar").touch()

@@ -37,14 +37,15 @@ def errors(capsys: pytest.CaptureFixture[str], status: int, *words: str) -> list
 
 
 @pytest.mark.parametrize(
-    "application", ["nosuch.py", "./no/such.jar", "{site}/work/nosuch.R", "file://{site}/nosuch.py"]
+    "application",
+    ["nosuch.py", "./no/such.jar", "{site}/programs/nosuch.R", "file://{site}/nosuch.py"],
 )
 def test_an_application_that_is_not_there_is_named(
     site: Path, capsys: pytest.CaptureFixture[str], application: str
 ) -> None:
     named = application.format(site=site)
     (line,) = errors(capsys, 2, "--queue", "q", named, "in")
-    where = site / "work" / named.removeprefix("file://")
+    where = site / "programs" / named.removeprefix("file://")
     assert line.startswith(f"vas: {where}: the application is not there; name a file of this ")
     assert "lustre:///PROJECT/my.py" in line
 
@@ -60,7 +61,7 @@ def test_a_directory_is_no_application(site: Path, capsys: pytest.CaptureFixture
         ["my.py"],
         ["my.py#renamed.py"],
         ["a b#c.py"],
-        ["file://{site}/work/a%20b%23c.py"],
+        ["file://{site}/programs/a%20b%23c.py"],
         ["lustre:///PROJECT/nosuch.py"],
         ["hdfs://namenode/nosuch.jar"],
         ["https://host.example/nosuch.py"],
@@ -74,7 +75,7 @@ def test_a_directory_is_no_application(site: Path, capsys: pytest.CaptureFixture
 def test_what_spark_finds_by_itself_is_not_looked_for(
     site: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
-    (site / "work/a b#c.py").touch()
+    (site / "programs/a b#c.py").touch()
     assert errors(capsys, 0, *(word.format(site=site) for word in words)) == []
 
 

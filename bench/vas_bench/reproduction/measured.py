@@ -95,7 +95,7 @@ def values_of(group: RunGroup, measure: str) -> list[float]:
 
 
 def _setting(group: RunGroup) -> tuple[dict[str, str], str]:
-    """What two experiments must share to be compared: versions and environment."""
+    """Returns the versions and the environment: experiments that are compared share both."""
     return group.runs[0].versions, group.environment_fingerprint
 
 
