@@ -29,7 +29,7 @@ def make_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     keys = {"yarn.app.mapreduce.am.staging-dir": "/yarn", "vas.lustre.block-size": "64m"}
     (tmp_path / "conf/core-site.xml").write_text(configuration_xml(keys))
     (tmp_path / "programs").mkdir()
-    (tmp_path / "work/my.py").touch()
+    (tmp_path / "programs/my.py").touch()
     monkeypatch.chdir(tmp_path / "programs")
     for folder, name in JARS.items():
         (tmp_path / "lib" / folder).mkdir(parents=True)

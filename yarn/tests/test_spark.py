@@ -264,7 +264,7 @@ def test_the_current_directory_is_not_asked_for_ipykernel(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     venv.create(site / "env", symlinks=True)
-    (site / "work/ipykernel.py").write_text(f"open({str(site / 'ran')!r}, 'w')\n")
+    (site / "programs/ipykernel.py").write_text(f"open({str(site / 'ran')!r}, 'w')\n")
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with pytest.raises(NotHere, match="has no ipykernel"):
         check_kernel_python(site / "env/bin/python")
