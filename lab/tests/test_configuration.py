@@ -74,6 +74,13 @@ def test_a_plain_lab_names_no_class_of_ours(spec: LabSpec) -> None:
     assert configuration(plain)["core-site.xml"]["fs.defaultFS"] == "file:///"
 
 
+def test_a_plain_lab_leaves_the_class_archive_of_others_alone(spec: LabSpec) -> None:
+    plain = spec.model_copy(update={"plugin_jar": None})
+    assert plain.archive.file != spec.archive.file
+    moved = spec.model_copy(update={"name": "second", "state_dir": spec.state_dir / "second"})
+    assert moved.archive.file == spec.archive.file
+
+
 def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:
     files = configuration(spec)
     memory = int(files["yarn-site.xml"]["yarn.nodemanager.resource.memory-mb"])

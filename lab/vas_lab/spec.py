@@ -16,7 +16,7 @@ from vas_core.repository import REPOSITORY
 from vas_yarn.cds.archive import ClassArchive, Ingredients
 
 # One for all labs of this clone: their nodes share the jars.
-CDS = REPOSITORY / "build/cds"
+_CDS = REPOSITORY / "build/cds"
 
 
 class LabLinks(StrEnum):
@@ -69,8 +69,12 @@ class LabSpec(BaseModel):
 
     @property
     def archive(self) -> ClassArchive:
-        """The class archive that every JVM of the lab maps."""
-        return ClassArchive(CDS)
+        """The class archive that every JVM of the lab maps.
+
+        Labs with the plugins share one, labs without them another: JVMs that start while the other
+        kind of lab is up would map an archive that lacks the plugins' classes.
+        """
+        return ClassArchive(_CDS / ("hadoop" if self.plugin_jar is None else "plugins"))
 
     @property
     def ingredients(self) -> Ingredients:

@@ -25,7 +25,7 @@ from vas_lab.network.apply import build_network
 from vas_lab.network.paths import PathCounters, read_paths
 from vas_lab.network.shaping import shape_network
 from vas_lab.network.topology import plan_topology
-from vas_lab.spec import CDS, LabLinks, LabSpec
+from vas_lab.spec import LabLinks, LabSpec
 
 _KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TERM", "TZ", "USER")
 
@@ -110,7 +110,7 @@ class Inside:
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
-        env["VAS_CDS_DIRECTORY"] = str(CDS)
+        env["VAS_CDS_DIRECTORY"] = str(spec.archive.file.parent)
         if spec.spark_jars:
             # Spark gives it to its driver and its executors, behind its own jars.
             env["SPARK_DIST_CLASSPATH"] = spec.spark_jars
