@@ -44,6 +44,13 @@ def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     assert yarn["yarn.acl.enable"] == "true"
 
 
+@pytest.mark.parametrize("node", ["vas01.hpc.example", "yarn-rm.hpc.example"])
+def test_a_container_may_have_all_of_the_largest_guest(node: str) -> None:
+    yarn = properties(site_files(SITE, node, Choices(reserved="4GiB"))["yarn-site.xml"])
+    assert yarn["yarn.scheduler.maximum-allocation-mb"] == str(60 * 1024)
+    assert yarn["yarn.scheduler.maximum-allocation-vcores"] == "16"
+
+
 def test_the_queues_are_the_manager_s_alone() -> None:
     queues = properties(
         site_files(SITE, "yarn-rm.hpc.example", Choices())["capacity-scheduler.xml"]

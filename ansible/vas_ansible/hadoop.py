@@ -24,6 +24,7 @@ STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
 _HEAP = re.compile(r"-Xmx\S+\s*")
 _HEAP_SHARE = "0.75"
+_LEAST_LEFT = 1 << 30  # bytes of a guest that containers get at least
 NODE_GROUP = "/system.slice/vas-nodemanager.service"
 CHILD_ARGUMENTS = f"{CONFIGURATION}/vas-child.args"
 """The argument file of every container's JVM: the archive of classes, and the class path."""
@@ -64,7 +65,8 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     Raises BadInput if a guest has less than 1 GiB left for containers.
     """
     properties = hadoop_properties(cluster, choices.cluster_file)
-    properties |= _everywhere(cluster) | _manager() | _node(cluster, node, choices)
+    properties |= _everywhere(cluster) | _largest_container(cluster, choices.reserved)
+    properties |= _manager() | _node(cluster, node, choices)
     properties |= _executor() if choices.executor else {}
     if choices.executor and not choices.realm and cluster.yarn.trusts_every_user:
         properties[LIMIT_USERS] = "false"
@@ -126,6 +128,22 @@ def _as_measured(cluster: Cluster) -> Properties:
     }
 
 
+def _largest_container(cluster: Cluster, reserved: str) -> Properties:
+    """Returns limits at which a container may have all that the largest guest has for containers.
+
+    Hadoop's defaults, 8192 MiB and 4 vcores, would refuse a larger one on any guest. Clients have
+    them too: `vas submit` and `vas job lint` hold a job against them.
+    """
+    guests = cluster.guests()
+    if not guests:
+        return {}
+    memory = max(guest.memory_bytes for guest in guests) - parse_size(reserved)
+    return {
+        "yarn.scheduler.maximum-allocation-mb": str(max(_LEAST_LEFT, memory) >> 20),
+        "yarn.scheduler.maximum-allocation-vcores": str(max(guest.vcpus for guest in guests)),
+    }
+
+
 def _manager() -> Properties:
     stores = f"file://{STATE}/resourcemanager"
     return {
@@ -148,7 +166,7 @@ def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
         return {}
     guest = cluster.guest(node)
     left = guest.memory_bytes - parse_size(choices.reserved)
-    if left < 1 << 30:
+    if left < _LEAST_LEFT:
         what = f"{guest.memory} less {choices.reserved} leaves less than 1GiB for containers"
         raise BadInput(what, where=node, hint="lower vas_hadoop_reserved, or raise its memory")
     return {

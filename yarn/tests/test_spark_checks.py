@@ -156,7 +156,9 @@ def test_an_option_wins_over_conf_and_conf_over_the_users_file(
 
 
 @pytest.mark.usefixtures("limits")
-@pytest.mark.parametrize("where", ["environment", "spark-env.sh", "another master", "word"])
+@pytest.mark.parametrize(
+    "where", ["environment", "spark-env.sh", "another master", "word", "factor"]
+)
 def test_sizes_that_are_not_known_are_left_to_spark(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -172,6 +174,7 @@ def test_sizes_that_are_not_known_are_left_to_spark(
         words += {
             "another master": ["--master", "local[2]"],
             "word": ["--executor-memory", "much"],
+            "factor": ["--conf", "spark.executor.memoryOverheadFactor=inf"],
         }[where]
     assert errors(capsys, 0, *words, "my.py") == []
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 # JavaUtils.byteStringAs, in MiB; Spark takes no fractions.
 _SIZE = re.compile(r"([0-9]{1,15})([a-z]*)")
@@ -150,7 +151,7 @@ def _container(
         who=who,
         heap_mib=_mib(conf, f"{prefix}.memory", heap_mib),
         overhead_mib=_mib(conf, overhead, 0) if overhead in conf else None,
-        factor=float(conf.get(f"{prefix}.memoryOverheadFactor", _FACTOR)),
+        factor=_finite(conf.get(f"{prefix}.memoryOverheadFactor", _FACTOR)),
         least_mib=_mib(conf, f"{prefix}.minMemoryOverhead", _LEAST_OVERHEAD_MIB),
         other_mib=other_mib,
         vcores=int(conf.get(f"{prefix}.cores", 1)),
@@ -158,6 +159,14 @@ def _container(
         overhead_key=overhead,
         vcores_word=words[1],
     )
+
+
+def _finite(value: str | float) -> float:
+    """Raises ValueError for no number, infinity, or NaN."""
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(value)
+    return number
 
 
 def _mib(conf: Mapping[str, str], key: str, default: int) -> int:
