@@ -362,3 +362,19 @@ def test_what_other_processes_do_never_reaches_the_daemon(service: Service, floo
     connector.close()
     assert {event.what for event in events if event.pid == other.pid} <= {What.EXEC}
     assert {event.what for event in events if event.tid == tid} == {What.FORK, What.COMM}
+
+
+@needs_events
+def test_after_a_loss_new_threads_are_heard_again(service: Service) -> None:
+    """The kernel drops events until its buffer is empty, and tells of the first one alone."""
+    connector = ProcConnector()
+    connector.hear_of({service.pid, os.getpid()}, programs=False)
+    name = Path("/proc/self/comm")
+    for _ in range(20_000):
+        name.write_text(name.read_text())
+    assert connector.read().lost
+    tid, _ = service.thread("worker")
+    heard = connector.read()
+    connector.close()
+    assert not heard.lost
+    assert tid in {event.tid for event in heard.events}

@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 from vas_affinity.arrivals.events import CN_IDX_PROC, ProcEvent, What, filter_of, parse, request
 
 _NETLINK_CONNECTOR = 11
-_SO_ATTACH_FILTER = 26  # asm-generic/socket.h
+_SO_ATTACH_FILTER, _SO_RCVBUFFORCE = 26, 33  # asm-generic/socket.h
 _STEP_BYTES = 8
 _BUFFER_BYTES = 1 << 20
 _LONGEST_BYTES = 4096
 _MOST_AT_ONCE = 512
+_MOST_IN_BUFFER = 16384  # of the smallest messages, in twice its bytes as the kernel counts
 _ANSWER_SECONDS = 1.0
 
 
@@ -52,7 +53,7 @@ class ProcConnector:
         self.socket = socket.socket(socket.AF_NETLINK, kind, _NETLINK_CONNECTOR)
         self._listens = False
         try:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+            self._enlarge()
             self.hear_of(())
             self.socket.bind((0, CN_IDX_PROC))
             self._ask()
@@ -74,9 +75,14 @@ class ProcConnector:
         )
 
     def read(self) -> Heard:
-        """Reads the waiting messages, a bounded number. Raises OSError if the socket failed."""
-        heard = Heard()
-        for _ in range(_MOST_AT_ONCE):
+        """Reads the waiting messages, a bounded number. Raises OSError if the socket failed.
+
+        After a loss it reads all that wait: until its buffer is empty, the kernel drops whatever
+        comes and says nothing more (netlink(7); `netlink_overrun` of the kernel's af_netlink.c).
+        """
+        heard, count = Heard(), 0
+        while count < (_MOST_IN_BUFFER if heard.lost else _MOST_AT_ONCE):
+            count += 1
             try:
                 message, (port, _) = self.socket.recvfrom(_LONGEST_BYTES)
             except BlockingIOError:
@@ -99,6 +105,12 @@ class ProcConnector:
                 port = self.socket.getsockname()[0]
                 self.socket.sendto(request(0, port, listen=False), (0, 0))
         self.socket.close()
+
+    def _enlarge(self) -> None:
+        try:
+            self.socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
+        except PermissionError:  # then net.core.rmem_max is the limit
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
 
     def _ask(self) -> None:
         """Asks for events and waits for the kernel's answer to this request, not to another's."""

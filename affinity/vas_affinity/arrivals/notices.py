@@ -133,7 +133,9 @@ class Notices:
         noticed = Noticed(NoticeWay.CONNECTOR)
         examined: set[int] = set()
         for event in heard.events:
-            self._take(event, noticed, examined)
+            # After a loss a look follows, which examines all programs.
+            if not heard.lost or event.pid in self.processes.found:
+                self._take(event, noticed, examined)
         programs = sum(event.what is What.EXEC for event in heard.events)
         used = time.thread_time() - before
         self._on_programs += used * programs / max(1, len(heard.events))
