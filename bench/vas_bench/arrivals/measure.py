@@ -117,7 +117,8 @@ class _Pair:
     def running(self) -> Iterator[None]:
         """Runs both until the service's process is on its CPU, then yields."""
         self.work.mkdir()
-        name, period = f"vas-{self.way}"[:15], self.load.period_seconds
+        # Another measurement's daemon would place this service's threads if it had the same name.
+        name, period = f"{self.way}-{os.getpid()}"[-15:], self.load.period_seconds
         lives = _ALIVE * period
         with _program("service", name, period, self.threads, lives, self.cpus[1]) as self.service:
             assert self.service.stdout
