@@ -158,6 +158,39 @@ def test_a_program_that_no_package_of_the_system_has_is_named_and_left_out(
     assert "promtool" not in rocky.vas("test").stderr
 
 
+@pytest.mark.parametrize(
+    ("release", "jdk"),
+    [
+        ('ID=debian\nVERSION_ID="13"\n', "openjdk-21-jdk-headless"),
+        ('VERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n', "openjdk-17-jdk-headless"),
+        ("ID=linuxmint\nVERSION_ID=21\n", "openjdk-17-jdk-headless"),
+    ],
+)
+def test_a_package_has_the_name_of_this_system(
+    debian: ScriptClone, tmp_path: Path, release: str, jdk: str
+) -> None:
+    file = tmp_path / "os-release"
+    file.write_text(release)
+    debian.lacks("java", "javac")
+    debian.java(21, package=jdk)
+    assert debian.vas("--yes", "demo", SYSTEMD_OS_RELEASE=str(file)).returncode == 0
+    assert debian.installed() == [jdk]
+
+
+def test_ubuntu_has_no_package_of_vagrant_and_rust_by_its_version(
+    debian: ScriptClone, tmp_path: Path
+) -> None:
+    file = tmp_path / "os-release"
+    file.write_text('ID=ubuntu\nVERSION_ID="24.04"\n')
+    debian.lacks("vagrant")
+    for name in ("cargo-1.85", "rustc-1.85"):
+        debian.program(name, "#!/bin/sh\nexit 0\n", package=name)
+    done = debian.vas("--yes", "test", "--ci", SYSTEMD_OS_RELEASE=str(file))
+    assert "no package of this system has vagrant" in done.stderr
+    done = debian.vas("--yes", "build", "--native", SYSTEMD_OS_RELEASE=str(file))
+    assert (done.returncode, debian.installed()) == (0, ["cargo-1.85", "rustc-1.85"])
+
+
 def test_of_alternative_programs_one_is_enough(debian: ScriptClone) -> None:
     debian.lacks("qemu-system-x86_64")
     elsewhere = debian.clone / "qemu-kvm"

@@ -9,7 +9,7 @@ find_running() {
         "$found" --version >/dev/null 2>&1 || continue
         printf '%s\n' "$found"
         return
-    done < <(type -ap "$1")
+    done < <(type -ap "$1" "$1-1.85")  # Ubuntu's have the version in their name
     return 1
 }
 

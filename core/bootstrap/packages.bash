@@ -40,21 +40,43 @@ is_there() {
     esac
 }
 
+# Prints the column of packages.tsv with this system's names. Of others of a family: the oldest.
+system_column() {
+    local ID='' VERSION_ID='' release=${SYSTEMD_OS_RELEASE:-/etc/os-release}
+    [[ $manager == apt-get ]] || { echo rocky; return; }
+    # Its lines are assignments, and may be no more than that: it is read, not run.
+    [[ ! -r $release ]] || while IFS='=' read -r name value; do
+        value=${value//[\"\']/}
+        case $name in ID) ID=$value ;; VERSION_ID) VERSION_ID=$value ;; esac
+    done <"$release"
+    case $ID:$VERSION_ID in
+        ubuntu:*) echo ubuntu ;;
+        debian:13*) echo debian13 ;;
+        *) echo debian ;;
+    esac
+}
+
 # Sets `lacking` to the probes that fail, of the scopes given, `missing` to their packages, and
 # `without` to the probes that no package of this system has.
 look() {
-    local probe scope debian rocky why
+    local probe scope debian debian13 ubuntu rocky why column package
+    column=$(system_column)
     lacking=() missing=() without=()
-    while IFS=$'\t' read -r probe scope debian rocky why; do
+    while IFS=$'\t' read -r probe scope debian debian13 ubuntu rocky why; do
         [[ $probe == \#* || " $* " != *" $scope "* ]] && continue
         is_there "$probe" && continue
-        [[ $manager == apt-get ]] || debian=$rocky
-        if [[ $manager == dnf && $debian == - ]]; then
+        case $column in
+            debian) package=$debian ;;
+            debian13) package=${debian13/#=/$debian} ;;
+            ubuntu) package=${ubuntu/#=/$debian} ;;
+            rocky) package=$rocky ;;
+        esac
+        if [[ -n $manager && $package == - ]]; then
             without+=("$probe ($why)")
             continue
         fi
         lacking+=("$probe ($why)")
-        [[ " ${missing[*]} " == *" $debian "* ]] || missing+=("$debian")
+        [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
     done <"$packages"
 }
 
@@ -63,7 +85,7 @@ install_packages() {
     manager=$(basename -- "$(command -v apt-get || command -v dnf || true)")
     look "$@"
     for probe in "${without[@]}"; do
-        say "no package of this system has $probe: the tests that need it are skipped; docs/rocky.md"
+        say "no package of this system has $probe: the tests that need it are skipped; docs/packages.md"
     done
     [[ ${#lacking[@]} -gt 0 ]] || return 0
     for probe in "${lacking[@]}"; do say "missing: $probe"; done

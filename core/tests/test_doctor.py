@@ -16,6 +16,7 @@ from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.doctor_lines import finding_lines
 from vas_core.errors import VasError
 from vas_core.root import Root
+from vas_core.system import System
 from vas_lab.checks import check as lab_check
 from vas_layout.checks import check as layout_check
 
@@ -78,7 +79,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_mpi |= {"file /usr/include/x86_64-linux-gnu/mpich/mpi.h"}
     optional = {f.name for f in found if f.optional}
     of_daemon = {"runs cargo", "runs rustc"}
-    here = {"Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"}
+    here = {"system", "Lustre client", "KVM", "Hadoop configuration", "git", "module ensurepip"}
     assert optional == here | of_daemon | of_tests | of_mpi
 
 
@@ -122,12 +123,12 @@ def test_java_home_goes_before_path(
 def test_of_alternative_programs_one_is_enough(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = packages.Package("qemu|qemu-kvm", "guests", "qemu-deb", "qemu-rpm", "runs guests")
+    row = packages.Package("qemu|qemu-kvm", "guests", dict.fromkeys(System, "x"), "runs guests")
     monkeypatch.setattr(packages, "packages", lambda: [row])
-    (finding,) = packages.check(Root(tmp_path))
+    _, finding = packages.check(Root(tmp_path))
     assert (finding.name, finding.ok, finding.optional) == ("qemu", False, True)
     _program(programs / "qemu-kvm", "exit 0")
-    (finding,) = packages.check(Root(tmp_path))
+    _, finding = packages.check(Root(tmp_path))
     assert (finding.ok, finding.found) == (True, str(programs / "qemu-kvm"))
 
 
@@ -245,7 +246,65 @@ def test_a_missing_mkosi_has_a_fix_where_no_package_is_new_enough(
 def test_the_table_of_packages_is_packages_tsv() -> None:
     page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
     for package in packages.packages():
-        assert f"| {package.why} | `{package.debian}` | `{package.rocky}` |" in page
+        names = [package.on(system) for system in System]
+        same = [names[0], *("=" if name == names[0] else name for name in names[1:3]), names[3]]
+        assert f"| {package.why} | {' | '.join(f'`{name}`' for name in same)} |" in page
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("release", "fixes"),
+    [
+        ('ID=debian\nVERSION_ID="12"', ["apt-get install openjdk-17-jdk-headless"]),
+        ('ID=debian\nVERSION_ID="13"', ["apt-get install openjdk-21-jdk-headless"]),
+        (
+            'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"',
+            ["apt-get install openjdk-17-jdk-headless", "no package of Ubuntu 24.04 has it"],
+        ),
+        (
+            'ID="rocky"\nID_LIKE="rhel centos fedora"\nVERSION_ID="9.4"',
+            ["dnf install java-17-openjdk-devel", "dnf install chromium"],
+        ),
+        ("ID=rhel\nVERSION_ID=9.6", ["dnf install java-17-openjdk-devel"]),
+    ],
+)
+def test_a_fix_is_the_one_of_this_system(
+    programs: Path, tmp_path: Path, release: str, fixes: list[str]
+) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/os-release").write_text(f'PRETTY_NAME="This one"\n{release}\n')
+    found = _by_name(packages.check(Root(tmp_path)))
+    assert (found["system"].ok, found["system"].found) == (True, "This one")
+    assert [found[name].fix for name in ("jdk 17", "chromium")[: len(fixes)]] == fixes
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("release", ["ID=fedora\nVERSION_ID=41", "ID=rhel\nVERSION_ID=8.10", ""])
+def test_another_system_is_told_the_names_of_both_families(
+    programs: Path, tmp_path: Path, release: str
+) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/os-release").write_text(release)
+    found = _by_name(packages.check(Root(tmp_path)))
+    assert (found["system"].ok, found["system"].optional) == (False, True)
+    assert found["promtool"].fix == "apt-get install prometheus (Rocky 9: no package)"
+    assert "(Rocky 9: dnf install java-17-openjdk-devel)" in found["jdk 17"].fix
+
+
+@pytest.mark.machine
+def test_where_apparmor_keeps_user_namespaces_the_fix_is_its_own(
+    programs: Path, tmp_path: Path
+) -> None:
+    _program(programs / "unshare", "echo 'write failed: Operation not permitted' >&2; exit 1")
+    setting = tmp_path / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+    setting.parent.mkdir(parents=True)
+    setting.write_text("1\n")
+    (tmp_path / "proc/meminfo").write_text("MemAvailable: 1024 kB\n")
+    found = _by_name(lab_check(Root(tmp_path)))["namespaces"]
+    assert "Operation not permitted: AppArmor keeps user namespaces" in found.found
+    assert "sysctl kernel.apparmor_restrict_unprivileged_userns=0" in found.fix
+    setting.write_text("0\n")
+    assert "AppArmor" not in str(_by_name(lab_check(Root(tmp_path)))["namespaces"])
 
 
 def test_a_narrow_terminal_shows_the_fix_below_and_cuts_no_word() -> None:

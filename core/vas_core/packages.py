@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
+from itertools import product
 from pathlib import Path
 
 from vas_core.doctor import DoctorFinding
 from vas_core.process import run
 from vas_core.root import Root
+from vas_core.system import System, read_release, system_of
 
 _NEEDED_FOR = {
     "base": "every command",
@@ -41,6 +43,9 @@ _NEEDED_FOR = {
 }
 NO_PACKAGE = "-"
 """packages.tsv has this in the place of a package that no repository of a system offers."""
+_SAME = "="
+_UBUNTUS = "-1.85"
+"""What Ubuntu 24.04 adds to the names of Rust's programs: the oldest version that VAS takes."""
 _ALWAYS = ("base", "lab")
 _INSTEAD = {
     "disk": "`vas image build --builder quick` needs none; or give --tools-tree a tree that has it"
@@ -59,28 +64,65 @@ class Package:
 
     probe: str
     scope: str
-    debian: str
-    rocky: str
+    names: dict[System, str]
     why: str
+
+    def on(self, system: System) -> str:
+        """Returns the package's name on a system; NO_PACKAGE where it has none."""
+        return self.names[system]
+
+    def fix(self, system: System | None) -> str:
+        """Returns how to install it, on a system that is not known for one of each family."""
+        if system is not None:
+            return _install(self.on(system), system)
+        debian, rocky = self.on(System.DEBIAN_12), self.on(System.ROCKY)
+        of_rocky = "no package" if rocky == NO_PACKAGE else f"dnf install {rocky}"
+        return f"apt-get install {debian} (Rocky 9: {of_rocky})"
+
+
+def _install(name: str, system: System) -> str:
+    return f"no package of {system} has it" if name == NO_PACKAGE else f"{system.install} {name}"
 
 
 def packages() -> list[Package]:
-    """Returns the system packages that VAS uses, with their Debian and Rocky 9 names."""
+    """Returns the system packages that VAS uses, with their names on each system."""
     text = resources.files("vas_core").joinpath("packages.tsv").read_text()
     lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
+    return [_package(*row) for row in csv.reader(lines, delimiter="\t")]
 
 
-def check(_root: Root) -> Iterator[DoctorFinding]:
-    """Yields a finding for each system package."""
-    return (_finding(package) for package in packages())
+def _package(
+    probe: str, scope: str, debian: str, debian13: str, ubuntu: str, rocky: str, why: str
+) -> Package:
+    names = (debian, debian13, ubuntu, rocky)
+    by_system = dict(zip(System, (debian if n == _SAME else n for n in names), strict=True))
+    return Package(probe, scope, by_system, why)
 
 
-def _finding(package: Package) -> DoctorFinding:
+def check(root: Root) -> Iterator[DoctorFinding]:
+    """Yields a finding for the distribution, and one for each system package."""
+    system = system_of(root)
+    yield _distribution(root, system)
+    for package in packages():
+        yield _finding(package, system)
+
+
+def _distribution(root: Root, system: System | None) -> DoctorFinding:
+    found = read_release(root).get("PRETTY_NAME", "no os-release")
+    return DoctorFinding(
+        name="system",
+        ok=system is not None,
+        found=found if system else f"{found}: not one whose package names are known",
+        needed_for="names of packages",
+        fix=f"take {', '.join(System)}, or install the packages below by other names",
+        optional=True,
+    )
+
+
+def _finding(package: Package, system: System | None) -> DoctorFinding:
     kind, _, name = package.probe.rpartition(":")
     found = _look(package.probe)
-    of_rocky = "no package" if package.rocky == NO_PACKAGE else f"dnf install {package.rocky}"
-    install = f"apt-get install {package.debian} (Rocky 9: {of_rocky})"
+    install = package.fix(system)
     if kind == "jdk" and "JAVA_HOME" in os.environ:
         install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
     return DoctorFinding(
@@ -117,10 +159,11 @@ def _program(name: str) -> _Look:
 def running(name: str) -> Path | None:
     """Returns the first program of this name on PATH that prints its version; None if none does.
 
-    rustup puts a stand-in for a compiler on PATH even if no compiler is installed.
+    rustup puts a stand-in for a compiler on PATH even if no compiler is installed. Ubuntu's
+    compilers have their version in their name.
     """
-    for directory in os.get_exec_path():
-        program = Path(directory) / name
+    places = product((name, f"{name}{_UBUNTUS}"), os.get_exec_path())
+    for program in (Path(directory) / each for each, directory in places):
         if os.access(program, os.X_OK) and run([program, "--version"], check=False).status == 0:
             return program
     return None

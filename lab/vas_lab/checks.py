@@ -17,6 +17,7 @@ from vas_lab.disk import free_bytes
 from vas_lab.procfs import available_memory
 from vas_lab.sites import memory_needed
 
+_APPARMOR = "proc/sys/kernel/apparmor_restrict_unprivileged_userns"  # Ubuntu's, 1 since 24.04
 _HOSTS = 4
 _DISK_BYTES = 6 << 30
 
@@ -25,14 +26,14 @@ def check(root: Root) -> Iterator[DoctorFinding]:
     """Yields findings: whether this machine can run a lab of four hosts."""
     chosen = labs_directory()
     directory = next(path for path in (chosen, *chosen.parents) if path.exists())
-    yield _namespaces()
+    yield _namespaces(root)
     yield _state(directory)
     yield _disk(directory)
     yield _memory(root)
 
 
-def _namespaces() -> DoctorFinding:
-    fix = "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000, or run as root"
+def _namespaces(root: Root) -> DoctorFinding:
+    why, fix = _of_namespaces(root)
     try:
         rootless = run(["unshare", "-Urmpnf", "true"], check=False)
         if rootless.status == 0:
@@ -40,7 +41,18 @@ def _namespaces() -> DoctorFinding:
         as_root = run(["unshare", "-mpnf", "true"], check=False).status == 0
     except VasError as missing:
         return _finding("namespaces", False, missing.what, "install unshare (see above)")
-    return _finding("namespaces", as_root, "root only" if as_root else rootless.stderr.strip(), fix)
+    found = "root only" if as_root else rootless.stderr.strip()
+    return _finding("namespaces", as_root, found + why, fix)
+
+
+def _of_namespaces(root: Root) -> tuple[str, str]:
+    """Returns why the kernel refuses user namespaces, if that can be told, and the fix."""
+    if root.read(_APPARMOR) == "1":
+        allowed = "sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+        fix = f"run as root; or, until the next boot, {allowed}"
+        return ": AppArmor keeps user namespaces for programs with a profile", fix
+    keys = "kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000"
+    return "", f"sysctl {keys}, or run as root"
 
 
 def _state(directory: Path) -> DoctorFinding:
