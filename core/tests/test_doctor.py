@@ -16,7 +16,7 @@ from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.doctor_lines import finding_lines
 from vas_core.errors import VasError
 from vas_core.root import Root
-from vas_core.system import System
+from vas_core.system import KnownSystem
 from vas_lab.checks import check as lab_check
 from vas_layout.checks import check as layout_check
 
@@ -123,7 +123,9 @@ def test_java_home_goes_before_path(
 def test_of_alternative_programs_one_is_enough(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = packages.Package("qemu|qemu-kvm", "guests", dict.fromkeys(System, "x"), "runs guests")
+    row = packages.Package(
+        "qemu|qemu-kvm", "guests", dict.fromkeys(KnownSystem, "x"), "runs guests"
+    )
     monkeypatch.setattr(packages, "packages", lambda: [row])
     _, finding = packages.check(Root(tmp_path))
     assert (finding.name, finding.ok, finding.optional) == ("qemu", False, True)
@@ -246,7 +248,7 @@ def test_a_missing_mkosi_has_a_fix_where_no_package_is_new_enough(
 def test_the_table_of_packages_is_packages_tsv() -> None:
     page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
     for package in packages.packages():
-        names = [package.on(system) for system in System]
+        names = [package.on(system) for system in KnownSystem]
         same = [names[0], *("=" if name == names[0] else name for name in names[1:3]), names[3]]
         assert f"| {package.why} | {' | '.join(f'`{name}`' for name in same)} |" in page
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from vas_core.doctor import DoctorFinding
 from vas_core.process import run
 from vas_core.root import Root
-from vas_core.system import System, read_release, system_of
+from vas_core.system import KnownSystem, read_release, system_of
 
 _NEEDED_FOR = {
     "base": "every command",
@@ -64,23 +64,23 @@ class Package:
 
     probe: str
     scope: str
-    names: dict[System, str]
+    names: dict[KnownSystem, str]
     why: str
 
-    def on(self, system: System) -> str:
+    def on(self, system: KnownSystem) -> str:
         """Returns the package's name on a system; NO_PACKAGE where it has none."""
         return self.names[system]
 
-    def fix(self, system: System | None) -> str:
+    def fix(self, system: KnownSystem | None) -> str:
         """Returns how to install it, on a system that is not known for one of each family."""
         if system is not None:
             return _install(self.on(system), system)
-        debian, rocky = self.on(System.DEBIAN_12), self.on(System.ROCKY)
+        debian, rocky = self.on(KnownSystem.DEBIAN_12), self.on(KnownSystem.ROCKY)
         of_rocky = "no package" if rocky == NO_PACKAGE else f"dnf install {rocky}"
         return f"apt-get install {debian} (Rocky 9: {of_rocky})"
 
 
-def _install(name: str, system: System) -> str:
+def _install(name: str, system: KnownSystem) -> str:
     return f"no package of {system} has it" if name == NO_PACKAGE else f"{system.install} {name}"
 
 
@@ -95,7 +95,7 @@ def _package(
     probe: str, scope: str, debian: str, debian13: str, ubuntu: str, rocky: str, why: str
 ) -> Package:
     names = (debian, debian13, ubuntu, rocky)
-    by_system = dict(zip(System, (debian if n == _SAME else n for n in names), strict=True))
+    by_system = dict(zip(KnownSystem, (debian if n == _SAME else n for n in names), strict=True))
     return Package(probe, scope, by_system, why)
 
 
@@ -107,19 +107,19 @@ def check(root: Root) -> Iterator[DoctorFinding]:
         yield _finding(package, system)
 
 
-def _distribution(root: Root, system: System | None) -> DoctorFinding:
+def _distribution(root: Root, system: KnownSystem | None) -> DoctorFinding:
     found = read_release(root).get("PRETTY_NAME", "no os-release")
     return DoctorFinding(
         name="system",
         ok=system is not None,
         found=found if system else f"{found}: not one whose package names are known",
         needed_for="names of packages",
-        fix=f"take {', '.join(System)}, or install the packages below by other names",
+        fix=f"take {', '.join(KnownSystem)}, or install the packages below by other names",
         optional=True,
     )
 
 
-def _finding(package: Package, system: System | None) -> DoctorFinding:
+def _finding(package: Package, system: KnownSystem | None) -> DoctorFinding:
     kind, _, name = package.probe.rpartition(":")
     found = _look(package.probe)
     install = package.fix(system)

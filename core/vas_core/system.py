@@ -9,7 +9,7 @@ from vas_core.root import Root
 _RELEASE_FILES = ("etc/os-release", "usr/lib/os-release")
 
 
-class System(StrEnum):
+class KnownSystem(StrEnum):
     """A distribution with a column in packages.tsv."""
 
     DEBIAN_12 = "Debian 12"
@@ -20,10 +20,10 @@ class System(StrEnum):
     @property
     def install(self) -> str:
         """Returns the command that installs packages, without their names."""
-        return "dnf install" if self is System.ROCKY else "apt-get install"
+        return "dnf install" if self is KnownSystem.ROCKY else "apt-get install"
 
 
-def system_of(root: Root) -> System | None:
+def system_of(root: Root) -> KnownSystem | None:
     """Returns the distribution of a file system by os-release(5); None if it is none of these.
 
     Rebuilds of RHEL 9 count as Rocky 9.
@@ -31,11 +31,11 @@ def system_of(root: Root) -> System | None:
     release = read_release(root)
     name, version = release.get("ID", ""), release.get("VERSION_ID", "")
     if "rhel" in (name, *release.get("ID_LIKE", "").split()):
-        return System.ROCKY if version.partition(".")[0] == "9" else None
+        return KnownSystem.ROCKY if version.partition(".")[0] == "9" else None
     by_name = {
-        ("debian", "12"): System.DEBIAN_12,
-        ("debian", "13"): System.DEBIAN_13,
-        ("ubuntu", "24.04"): System.UBUNTU,
+        ("debian", "12"): KnownSystem.DEBIAN_12,
+        ("debian", "13"): KnownSystem.DEBIAN_13,
+        ("ubuntu", "24.04"): KnownSystem.UBUNTU,
     }
     return by_name.get((name, version))
 

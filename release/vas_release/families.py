@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.packages import packages
-from vas_core.system import System
+from vas_core.system import KnownSystem
 from vas_release import deb, rpm
 from vas_release.system_package import SystemPackage
 from vas_release.tree import PackageTree
@@ -50,7 +50,7 @@ class Family:
     def package_of(self, probe: str) -> str:
         """Returns the name of the package that has what a probe of packages.tsv looks for."""
         (row,) = (one for one in packages() if one.probe == probe)
-        return row.on(System.DEBIAN_12 if self is DEBIAN else System.ROCKY)
+        return row.on(KnownSystem.DEBIAN_12 if self is DEBIAN else KnownSystem.ROCKY)
 
     def needs_of_compiled(self, glibc: str) -> tuple[str, ...]:
         """Returns the packages that programs with that oldest version of glibc need."""
