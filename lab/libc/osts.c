@@ -14,10 +14,11 @@ struct board {
     uint8_t away[4056]; /* by index: 0, or the errno of whatever needs that OST */
     uint64_t by_ost[ALL_KINDS][COUNTED_OSTS];
     uint64_t opens; /* of the MDT */
+    uint64_t locks; /* that programs ask for, of the MDT */
     uint32_t linked;      /* bytes cross links (links.c) */
     uint32_t links_epoch; /* changes when ranges that a thread knows may be wrong */
 };
-_Static_assert(sizeof(struct board) == 16400, "as board.py has it");
+_Static_assert(sizeof(struct board) == 16408, "as board.py has it");
 
 static struct board *board;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -156,6 +157,12 @@ void count_open(int fd)
 {
     if (board->counting && is_file_with_objects(fd))
         __atomic_fetch_add(&board->opens, 1, __ATOMIC_RELAXED);
+}
+
+void count_lock(int fd)
+{
+    if (osts_are_watched() && board->counting && on_lustre(fd))
+        __atomic_fetch_add(&board->locks, 1, __ATOMIC_RELAXED);
 }
 
 int ask_range(int fd, uint64_t start, size_t length, bool writing)

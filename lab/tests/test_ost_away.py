@@ -115,7 +115,7 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
         after = board.requests()
         assert {kind: after[kind] - before[kind] for kind in after} == {
             "glimpses": objects, "syncs": objects, "destroys": objects, "punches": 0,
-            "reads": 0, "writes": 0, "opens": 1,
+            "reads": 0, "writes": 0, "opens": 1, "locks": 0,
         }  # fmt: skip
     before = board.requests()
     in_lab(
@@ -128,8 +128,16 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
     after = board.requests()
     moved = {kind: after[kind] - before[kind] for kind in ("opens", "writes", "reads")}
     assert moved == {"opens": 1, "writes": 1, "reads": 2}
+    lock = (
+        'fd = os.open("new", os.O_RDWR); import fcntl; fcntl.flock(fd, fcntl.LOCK_EX); '
+        "fcntl.flock(fd, fcntl.LOCK_UN); fcntl.lockf(fd, fcntl.LOCK_EX); "
+        "fcntl.lockf(fd, fcntl.LOCK_UN); fcntl.fcntl(fd, fcntl.F_SETFD, 1)"
+    )
+    in_lab(site, f"{_python(lock)}; flock new true; flock /dev/null true")
+    assert board.requests()["locks"] - after["locks"] == 3
+    after = board.requests()
     client.call(site.socket, "count", on=False)
-    in_lab(site, "touch uncounted; stat uncounted; rm uncounted")
+    in_lab(site, "flock new touch uncounted; stat uncounted; rm uncounted")
     assert board.requests() == after
 
 

@@ -178,9 +178,9 @@ class Lab:
 
         All processes of the lab are counted, since counting was last started: `glimpses` (stat),
         `syncs` (fsync), `destroys`, `punches` (truncate), `reads`, `writes` (calls); and files'
-        opens, which go to the MDS. Afterwards `counting` starts it again (true) or stops it
-        (false). A Lustre client that keeps locks and pages asks less. Raises VasError if the MDS
-        does not answer.
+        `opens` and the `locks` that programs ask for, which go to the MDS. Afterwards `counting`
+        starts it again (true) or stops it (false). A Lustre client that keeps locks and pages asks
+        less. Raises VasError if the MDS does not answer.
         """
         return {kind: int(n) for kind, n in self._mds("count", on=counting).items()}
 

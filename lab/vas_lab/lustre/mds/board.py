@@ -19,7 +19,7 @@ _KINDS = ("glimpses", "syncs", "destroys", "punches")
 # Of each OST, of the first 256.
 _OST_KINDS = (*_KINDS, "reads", "writes")
 _OST_COUNTS = struct.Struct(f"<{_COUNTED_OSTS}Q")
-_OPENS = struct.Struct("<Q")
+_OPENS = struct.Struct("<QQ")  # and the locks that programs ask for
 _OPENS_AT = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
 _LINKS = struct.Struct("<II")  # whether bytes cross links, and a number of what clients may skip
 _LINKS_AT = _OPENS_AT + _OPENS.size
@@ -69,11 +69,13 @@ class Board:
     def requests(self) -> dict[str, int]:
         """Returns the counted requests by kind: to OSTs one for each object of a file, and opens.
 
-        `reads` and `writes` are those to the first 256 OSTs; `opens` of files go to the MDT.
+        `reads` and `writes` are those to the first 256 OSTs; `opens` of files go to the MDT, and
+        so do `locks`, those of flock(2), fcntl(2) and lockf(3).
         """
         found = dict(zip(_KINDS, _COUNTS.unpack_from(self._page, _FLAGS.size), strict=True))
         found |= {kind: sum(self._of_osts(kind)) for kind in _OST_KINDS if kind not in found}
-        return found | {"opens": _OPENS.unpack_from(self._page, _OPENS_AT)[0]}
+        opens, locks = _OPENS.unpack_from(self._page, _OPENS_AT)
+        return found | {"opens": opens, "locks": locks}
 
     def _of_osts(self, kind: str) -> tuple[int, ...]:
         at = _AWAY_END + _OST_KINDS.index(kind) * _OST_COUNTS.size
