@@ -50,6 +50,10 @@ _LATER = {
         "vas_affinity.machine.measure.measure:measure",
         "Measure how long a cache line takes from CPU to CPU.",
     ),
+    "pairs": Later(
+        "vas_bench.pairs.command:pairs",
+        "Test where two service threads should run, by a disk's interrupts.",
+    ),
     "plan": Later(
         "vas_affinity.plan.plan:plan",
         "Plan which CPU each vCPU, I/O thread or thread gets.",

@@ -20,8 +20,9 @@ from vas_bench.engine.rounds import Round, missing, runs_of
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pinning import tuning
 from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
-from vas_bench.pinning.design import FEWEST_RUNS, PinningAnswer, arms
+from vas_bench.pinning.design import FEWEST_RUNS, arms
 from vas_bench.pinning.figure import draw_arms
+from vas_bench.pinning.tables import print_answers, print_arms
 from vas_bench.pinning.workload import (
     PinningWorkload,
     Pipeline,
@@ -31,12 +32,10 @@ from vas_bench.pinning.workload import (
 )
 from vas_bench.results.environment import environment
 from vas_bench.results.record import BenchRun
-from vas_bench.statistics.summary import Summary
 from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.root import Root
 from vas_core.svg import check_name, write_picture
-from vas_core.table import print_table
 
 _ROOT = Root()
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -214,32 +213,10 @@ def _write(result: PinningResult, options: PinningOptions) -> None:
 
 def _print_tables(result: PinningResult, alpha: float) -> None:
     """Prints the arms, the tests, and the conclusions that they allow."""
-    print_table(
-        ("arm", "n", f"mean {result.metric}", "sd", "sd/mean", "least", "most"),
-        (_arm_row(name, one) for name, one in result.summaries().items()),
-    )
+    print_arms(result.metric, result.summaries())
     click.echo()
-    print_table(
-        ("question", "effect", "95 % interval", "p", "p (Holm)", "significant"),
-        (_test_row(test, alpha) for test in result.tests()),
-    )
+    print_answers(result.tests(), alpha)
     note(
         f"{result.cpus} CPUs; other processes used {result.others_cpus:.2f} of them on average; "
         f"effects on the mean are in % of the arm that is neither tuned nor pinned"
     )
-
-
-def _arm_row(name: str, one: Summary) -> tuple[object, ...]:
-    mean, sd, least, most = (f"{it:.1f}" for it in (one.mean, one.sd, one.lowest, one.highest))
-    return name, one.n, mean, sd, f"{100 * one.cv:.1f}%", least, most
-
-
-def _test_row(test: PinningAnswer, alpha: float) -> tuple[object, ...]:
-    if test.unit == "%":
-        effect, interval = f"{test.effect:+.1f} %", "-"
-    else:
-        effect, interval = f"spread x {test.effect:.2f}", "-"
-    if test.low is not None and test.high is not None:
-        interval = f"{test.low:+.1f} to {test.high:+.1f} %"
-    verdict = "yes" if test.significant(alpha) else "no"
-    return test.question, effect, interval, f"{test.p:.2g}", f"{test.p_holm:.2g}", verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -110,11 +110,16 @@ def observe(root: Root, workload: PinningWorkload, arm: PinningArm) -> Observati
     Raises VasError when the workload fails.
     """
     with tuning.tuned(root) if arm.tuned else nullcontext():
-        busy, stolen = _cpu_seconds(root)
-        own, started = _own_seconds(), time.monotonic()
-        value = workload.run(arm)
-        seconds = time.monotonic() - started
-        busy_after, stolen_after = _cpu_seconds(root)
+        return measured(root, lambda: workload.run(arm))
+
+
+def measured(root: Root, work: Callable[[], float]) -> Observation:
+    """Calls what returns a work rate; notes how long it took, and the CPUs that others used."""
+    busy, stolen = _cpu_seconds(root)
+    own, started = _own_seconds(), time.monotonic()
+    value = work()
+    seconds = time.monotonic() - started
+    busy_after, stolen_after = _cpu_seconds(root)
     others = busy_after - busy - (_own_seconds() - own)
     found = {
         "work_rate": value,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
+from importlib.resources.abc import Traversable
 from itertools import groupby
 from math import isfinite
 from pathlib import Path
@@ -120,10 +121,19 @@ def compile_pipeline(directory: Path) -> Path:
     Raises NotHere without a C compiler, CommandFailed when it fails.
     """
     hint = "give a COMMAND of your own, or install gcc"
-    compiler = c_compiler(where="affinity experiment", hint=hint)
-    program = directory / "pipeline"
-    with as_file(files(__package__).joinpath("pipeline.c")) as source:
-        run([compiler, "-std=gnu11", "-O2", "-o", program, source, "-lpthread"])
+    source = files(__package__).joinpath("pipeline.c")
+    return compile_workload(source, directory, where="affinity experiment", hint=hint)
+
+
+def compile_workload(source: Traversable, directory: Path, *, where: str, hint: str) -> Path:
+    """Compiles a C file with threads into a directory, and returns the program.
+
+    Raises NotHere, with `where` and `hint`, without a C compiler; CommandFailed when it fails.
+    """
+    compiler = c_compiler(where=where, hint=hint)
+    program = directory / Path(source.name).stem
+    with as_file(source) as file:
+        run([compiler, "-std=gnu11", "-O2", "-o", program, file, "-lpthread"])
     return program
 
 

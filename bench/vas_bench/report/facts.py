@@ -186,6 +186,11 @@ def _labels(groups: Sequence[RunGroup]) -> list[str]:
     return labels
 
 
-_COLOURS = (5, 3, 1, 6, 4, 2, 5, 0, 3, 2, 5, 0, 3, 1, 2, 4, 3, 1, 2, 0, 3, 1, 0, 2, 4, 0, 3, 1)
+_COLOURS = (
+    *(5, 3, 1, 6, 4, 2, 5, 0, 3, 2, 5, 0),  # of jobs
+    *(3, 1, 2, 4, 3, 1, 2, 0),  # neighbours, pinnings
+    *(0, 1, 2, 3, 4),  # pairs of places
+    *(3, 1, 0, 2, 4, 0, 3, 1),  # fetches, Spark's shuffles
+)
 SERIES: dict[ComparedSystem, int] = dict(zip(SYSTEMS, _COLOURS, strict=True))
 """The colour of a system, the same in every figure: a number of chart.css."""

@@ -77,11 +77,12 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-INTERFERENCE, PINNING, FETCH = "interference", "pinning", "fetch"
+INTERFERENCE, PINNING, FETCH, PAIRS = "interference", "pinning", "fetch", "pairs"
 _PRIMARY = {
     FETCH: "cpu_seconds_per_gib/all",
     INTERFERENCE: "throughput_bytes_per_second/sequential read",
     PINNING: "work_rate",
+    PAIRS: "work_rate",
 }
 
 

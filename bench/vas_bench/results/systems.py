@@ -11,6 +11,8 @@ Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
 Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tuned, pinned"]
 """Where threads run: `vas affinity experiment`."""
+DiskPair = Literal["unpinned", "[DS,DS]", "[DS,DC]", "[DS,DM]", "[DS,DN]"]
+"""Where two service threads run, by the CPU of a disk's interrupts: `vas affinity pairs`."""
 Fetching = Literal[
     "stock fetch",
     "stock fetch, TLS",
@@ -21,10 +23,10 @@ Fetching = Literal[
 """Who serves and fetches map output: `vas bench fetch`."""
 SparkShuffle = Literal["spark", "spark-service", "spark-vas"]
 """Who keeps Spark's map output: `vas bench spark`."""
-ComparedSystem = System | Neighbour | Pinning | Fetching | SparkShuffle
+ComparedSystem = System | Neighbour | Pinning | DiskPair | Fetching | SparkShuffle
 
 # Name -> the text that a reader of a report gets.
-_OTHERS: dict[Neighbour | Pinning | Fetching | SparkShuffle, str] = {
+_OTHERS: dict[Neighbour | Pinning | DiskPair | Fetching | SparkShuffle, str] = {
     "alone": "a storage service's clients alone",
     "host": "TeraSort on the storage service's host, as any other process",
     "guest": "TeraSort in a cgroup as large as a guest, or in a site's guests",
@@ -33,6 +35,11 @@ _OTHERS: dict[Neighbour | Pinning | Fetching | SparkShuffle, str] = {
     "untuned, pinned": "each thread on its CPU, idle CPUs may sleep",
     "tuned, unpinned": "threads where the kernel puts them, idle CPUs poll",
     "tuned, pinned": "each thread on its CPU, idle CPUs poll",
+    "unpinned": "two service threads where the kernel puts them",
+    "[DS,DS]": "both on the CPU of the disk's interrupts",
+    "[DS,DC]": "one there, one on a CPU that shares its cache",
+    "[DS,DM]": "one there, one on a CPU that shares its memory alone",
+    "[DS,DN]": "one there, one on a CPU that shares neither",
     "stock fetch": "Hadoop's ShuffleHandler, and its Fetcher and MergeManager in a reducer's JVM",
     "stock fetch, TLS": "the same over HTTPS",
     "vas-shuffled": "a daemon on the server's and on each client's node, NodeMerge in the JVM",

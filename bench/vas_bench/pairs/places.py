@@ -1,0 +1,82 @@
+"""Finds the pairs of places that a machine has, near the CPU of a disk's interrupts. Pure.
+
+Notation of the slides "Dynamic core affinity for HDFS": `[DS]` is the Same CPU as the Disk's
+interrupt, `[DC]` one that shares its Cache, `[DM]` its Memory alone, `[DN]` None of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from vas_affinity.machine.snapshot import DeviceKind, Snapshot
+from vas_affinity.machine.topology import MachineTopology, Nearness
+from vas_bench.results.systems import DiskPair
+from vas_core.errors import NotHere
+
+SAME: DiskPair = "[DS,DS]"
+"""The pair that the others are compared with: both threads on the interrupt's own CPU."""
+UNPINNED: DiskPair = "unpinned"
+
+# A sibling shares the cache, and half of its core: it stands for C where nothing better does.
+_NEAR: dict[str, tuple[Nearness, ...]] = {
+    "C": (Nearness.CACHE, Nearness.CORE),
+    "M": (Nearness.MEMORY,),
+    "N": (Nearness.NONE, Nearness.PACKAGE),
+}
+_PAIRS: dict[str, tuple[DiskPair, str]] = {
+    "C": ("[DS,DC]", "no other CPU shares its cache"),
+    "M": ("[DS,DM]", "no CPU shares its memory and not its cache"),
+    "N": ("[DS,DN]", "no CPU is of another memory node or package"),
+}
+
+
+@dataclass(frozen=True)
+class ThreadPair:
+    """A pair of places as an arm: the CPU of each thread, none where the kernel chooses."""
+
+    name: DiskPair
+    cpus: tuple[int, ...] = ()
+
+
+def pairs_of(
+    topology: MachineTopology, interrupt: int, allowed: Collection[int]
+) -> tuple[list[ThreadPair], dict[DiskPair, str]]:
+    """Returns the pairs of a machine, and why it lacks others.
+
+    `interrupt` is the CPU that handles the disk's interrupts. Raises NotHere if it is not among
+    the `allowed` CPUs.
+    """
+    if interrupt not in allowed:
+        what = f"CPU {interrupt}, which handles the disk's interrupts, is not for this process"
+        raise NotHere(what, where="affinity pairs", hint="run it without a cpuset, or taskset")
+    found = [ThreadPair(UNPINNED), ThreadPair(SAME, (interrupt, interrupt))]
+    lacking: dict[DiskPair, str] = {}
+    by_nearness: dict[Nearness, int] = {}
+    for cpu in sorted(allowed, reverse=True):
+        by_nearness[topology.nearness(interrupt, cpu)] = cpu
+    for letter, wanted in _NEAR.items():
+        other = next((by_nearness[one] for one in wanted if one in by_nearness), None)
+        name, why = _PAIRS[letter]
+        if other is None:
+            lacking[name] = why
+        else:
+            found.append(ThreadPair(name, (interrupt, other)))
+    return found, lacking
+
+
+def interrupt_cpu(snapshot: Snapshot, disk: str) -> int:
+    """Returns the CPU on which a disk's first queue raises its interrupts.
+
+    Raises NotHere if no interrupt is the disk's, or where it fires is not known.
+    """
+    names = {disk}
+    for device in snapshot.devices:
+        if device.kind is DeviceKind.STORAGE and disk in (device.name, *device.names):
+            names.add(device.name)
+    lines = [one for one in snapshot.interrupts if one.device in names and one.effective]
+    if not lines:
+        hint = "name the CPU by --interrupt-cpu"
+        raise NotHere(f"no interrupt of {disk} is known", where="affinity pairs", hint=hint)
+    first = min(lines, key=lambda one: (one.queue is None, one.queue or 0, one.number))
+    return first.effective[0]
