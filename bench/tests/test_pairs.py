@@ -12,14 +12,15 @@ from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Snap
 from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
 from vas_bench.pairs.conduct import PairTable
 from vas_bench.pairs.disk import disk_under
-from vas_bench.pairs.places import ThreadPair, interrupt_cpu, pairs_of
+from vas_bench.pairs.places import ThreadPair, interrupt_of, pairs_of
 from vas_bench.results.record import BenchRun, make_run
+from vas_bench.results.systems import DiskPair
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root
 
 # The slides' table of two uploads, in its four arrangements of buses and packages.
-SLIDES = {
+SLIDES: dict[DiskPair, tuple[float, ...]] = {
     "[DS,DS]": (92, 87, 92, 87),
     "[DS,DC]": (131, 127, 131, 124),
     "[DS,DM]": (126, 121, 124, 120),
@@ -72,21 +73,38 @@ def test_cpus_that_this_process_may_not_use_are_no_places() -> None:
     assert lacking["[DS,DC]"] == "no other CPU shares its cache"
     with pytest.raises(NotHere, match="CPU 1, which handles the disk's interrupts"):
         pairs_of(topology, 1, (0, 3))
+    with pytest.raises(NotHere, match="CPU 99 is not online"):
+        pairs_of(topology, 99, (0, 3))
 
 
-def test_the_interrupt_is_that_of_the_disks_first_queue() -> None:
-    topology = machine(packages=1, caches=1, cores=4, threads=1)
-    storage = DeviceKind.STORAGE
-    device = PciDevice(name="hba0", kind=storage, address="0000:01:00.0", names=("sda", "sdb"))
-    lines = (
-        Interrupt(number=9, device="hba0", kind=storage, queue=1, effective=(1,)),
-        Interrupt(number=12, device="hba0", kind=storage, queue=0, effective=(3,)),
-        Interrupt(number=1, device="eth0", kind=DeviceKind.NETWORK, queue=0, effective=(2,)),
+def line(number: int, device: str, per_second: float, *cpus: int) -> Interrupt:
+    return Interrupt(
+        number=number,
+        device=device,
+        kind=DeviceKind.STORAGE,
+        effective=cpus,
+        per_second=per_second,
     )
+
+
+def test_the_interrupt_is_the_one_that_the_disk_raises_most() -> None:
+    topology = machine(packages=1, caches=1, cores=4, threads=1)
+    device = PciDevice(
+        name="hba0", kind=DeviceKind.STORAGE, address="0000:01:00.0", names=("sda", "sdb")
+    )
+    lines = (line(9, "hba0", 3.0, 1), line(12, "hba0", 400.0, 3), line(1, "other", 900.0, 2))
     snapshot = Snapshot(host="x", topology=topology, devices=(device,), interrupts=lines)
-    assert interrupt_cpu(snapshot, "sdb") == 3
-    with pytest.raises(NotHere, match="no interrupt of vda is known"):
-        interrupt_cpu(snapshot, "vda")
+    assert interrupt_of(snapshot, "sdb").number == 12
+    with pytest.raises(NotHere, match="no interrupt of vda fired"):
+        interrupt_of(snapshot, "vda")
+
+
+def test_a_disk_with_a_queue_for_each_cpu_has_no_interrupt_of_its_own() -> None:
+    topology = machine(packages=1, caches=1, cores=4, threads=1)
+    lines = tuple(line(20 + cpu, "nvme0", 100.0 + cpu, cpu) for cpu in range(4))
+    snapshot = Snapshot(host="x", topology=topology, interrupts=lines)
+    with pytest.raises(NotHere, match="nvme0 has a queue for each CPU"):
+        interrupt_of(snapshot, "nvme0")
 
 
 def test_a_disk_is_found_below_partitions_and_volumes(tmp_path: Path) -> None:
@@ -99,12 +117,15 @@ def test_a_disk_is_found_below_partitions_and_volumes(tmp_path: Path) -> None:
     (volume / "slaves/sda1").symlink_to(disk / "sda1")
     (sys / "dev/block").mkdir(parents=True)
     name = sys / f"dev/block/{os.major(device)}:{os.minor(device)}"
-    with pytest.raises(NotHere, match="no disk is below it"):
+    with pytest.raises(NotHere, match="its file system names no disk"):
         disk_under(Root(tmp_path), tmp_path)
     name.symlink_to(volume)
     assert disk_under(Root(tmp_path), tmp_path) == "sda"
-    (volume / "slaves/sdb").symlink_to(disk)
-    with pytest.raises(NotHere, match="several disks are below it: sda1, sdb"):
+    (volume / "slaves/sda").symlink_to(disk)
+    assert disk_under(Root(tmp_path), tmp_path) == "sda"
+    (sys / "devices/sdb").mkdir()
+    (volume / "slaves/sdb").symlink_to(sys / "devices/sdb")
+    with pytest.raises(NotHere, match="several disks are below it: sda, sdb"):
         disk_under(Root(tmp_path), tmp_path)
 
 
@@ -116,11 +137,13 @@ def made_up(pair: str, number: int, value: float) -> BenchRun:
 
 def test_the_slides_table_says_that_one_cpu_for_two_threads_loses() -> None:
     runs = [made_up(name, n, v) for name, all_ in SLIDES.items() for n, v in enumerate(all_)]
-    answers = {one.question: one for one in PairTable(runs).answers()}
+    answers = {one.question: one for one in PairTable([*SLIDES], runs).answers()}
     gain = answers["[DS,DC] against [DS,DS]"]
     assert gain.effect == pytest.approx(43.3, abs=0.1)
     assert all(one.significant(0.05) and one.effect > 30 for one in answers.values())
-    assert PairTable(runs[:6]).answers() == []
+    # Of a pair with two runs nothing is said, of the others what was said before.
+    fewer = PairTable([*SLIDES], runs[:6])
+    assert (list(fewer.values), fewer.answers()) == (["[DS,DS]", "[DS,DC]"], [])
 
 
 @pytest.mark.machine

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import IO, Any
 
 import click
 from pydantic import JsonValue
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
-from vas_affinity.machine.snapshot import Snapshot
 from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Estimates, Expected, note_left, play_shown, refuse_invalid
 from vas_bench.engine.resume import Environment
@@ -20,7 +23,7 @@ from vas_bench.engine.rounds import Round, missing, runs_of
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pairs.conduct import METRIC, PairSubject, PairTable, Uploads, identity
 from vas_bench.pairs.disk import disk_under
-from vas_bench.pairs.places import interrupt_cpu, pairs_of
+from vas_bench.pairs.places import ThreadPair, interrupt_of, pairs_of
 from vas_bench.pinning.design import FEWEST_RUNS
 from vas_bench.pinning.tables import print_answers, print_arms
 from vas_bench.pinning.workload import compile_workload
@@ -30,6 +33,17 @@ from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.root import Root
 
 _ROOT = Root()
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions:
+    """The options of `vas affinity pairs` that say what is run."""
+
+    seconds: float
+    checksums: int
+    directory: Path
+    interrupt_cpu: int | None
 
 
 @click.command()
@@ -43,6 +57,13 @@ _ROOT = Root()
 )
 @click.option(
     "--seconds", type=RealRange(0.05), default=2.0, show_default=True, help="Seconds of a run."
+)
+@click.option(
+    "--checksums",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Times that the checksums are computed, as work for each byte.",
 )
 @click.option(
     "--directory",
@@ -65,15 +86,7 @@ _ROOT = Root()
 @rounds_options
 @click.option("--dry-run", is_flag=True, help="Print what would run.")
 @json_option
-def pairs(
-    as_json: bool,
-    dry_run: bool,
-    session: RoundsRequest,
-    seconds: float,
-    directory: Path,
-    interrupt_cpu: int | None,
-    alpha: float,
-) -> None:
+def pairs(as_json: bool, dry_run: bool, session: RoundsRequest, alpha: float, **given: Any) -> None:
     """Test where two service threads should run, by a disk's interrupts.
 
     Two uploads at once, as a DataNode takes them, at each pair of places that this machine has, in
@@ -84,37 +97,74 @@ def pairs(
     Examples: vas affinity pairs --directory /srv/data
               vas affinity pairs --interrupt-cpu 3 --runs 20 --resume pairs.jsonl
     """
-    snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(seconds=0))
-    cpu = _found_cpu(snapshot, directory) if interrupt_cpu is None else interrupt_cpu
-    places, lacking = pairs_of(snapshot.topology, cpu, os.sched_getaffinity(0))
-    note("; ".join(f"{one.name} on CPUs {' and '.join(map(str, one.cpus))}" for one in places[1:]))
-    for name, why in lacking.items():
-        note(f"not available: {name}: {why}")
-    settings: dict[str, JsonValue] = {"seconds": seconds, "interrupt_cpu": cpu}
+    options = PairOptions(**given)
+    places, settings, interrupt = _prepared(options)
     drawn = session.draw([identity(each, settings) for each in places])
     if dry_run:
         note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))
         return
-    made = _measured(drawn, session, settings, directory, seconds)
+    made = _measured(drawn, session, settings, options, interrupt)
     valid = [run for run in made if not run.invalid]
     if valid:
-        _print(PairTable(valid), alpha, as_json)
+        _print(PairTable([each.name for each in places], valid), alpha, as_json)
     refuse_invalid(made)
 
 
-def _found_cpu(snapshot: Snapshot, directory: Path) -> int:
-    disk = disk_under(_ROOT, directory)
-    cpu = interrupt_cpu(snapshot, disk)
-    note(f"{disk}: its interrupts are handled on CPU {cpu}")
-    return cpu
+def _prepared(
+    options: PairOptions,
+) -> tuple[list[ThreadPair], dict[str, JsonValue], int | None]:
+    """Returns the pairs that can be measured, what their runs share, and the disk's interrupt."""
+    directory, cpu, interrupt = options.directory.resolve(), options.interrupt_cpu, None
+    with nullcontext() if cpu is not None else _written(directory):
+        seconds = 0.0 if cpu is not None else _LOOK_SECONDS
+        snapshot = read_snapshot(_ROOT, asked=SnapshotRequest(seconds=seconds))
+    disk = ""
+    if cpu is None:
+        disk = disk_under(_ROOT, directory)
+        line = interrupt_of(snapshot, disk)
+        cpu, interrupt = line.effective[0], line.number
+        note(f"{disk}: its interrupt {interrupt} is handled on CPU {cpu}")
+    places, lacking = pairs_of(snapshot.topology, cpu, os.sched_getaffinity(0))
+    note("; ".join(f"{one.name} on CPUs {' and '.join(map(str, one.cpus))}" for one in places[1:]))
+    for name, why in lacking.items():
+        note(f"not available: {name}: {why}")
+    shared: dict[str, JsonValue] = {
+        "seconds": options.seconds,
+        "checksums": options.checksums,
+        "directory": str(directory),
+        "disk": disk,
+        "interrupt_cpu": cpu,
+    }
+    return places, shared, interrupt
+
+
+@contextmanager
+def _written(directory: Path) -> Iterator[None]:
+    """Has the disk interrupt during the body: a thread writes a file, and waits for the disk."""
+    ended = threading.Event()
+
+    def write(file: IO[bytes]) -> None:
+        while not ended.is_set():
+            file.seek(0)
+            file.write(bytes(1 << 16))
+            os.fsync(file.fileno())
+
+    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+        writer = threading.Thread(target=write, args=(file,))
+        writer.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            writer.join()
 
 
 def _measured(
     drawn: Sequence[Round[PairSubject]],
     session: RoundsRequest,
     settings: dict[str, JsonValue],
-    directory: Path,
-    seconds: float,
+    options: PairOptions,
+    interrupt: int | None,
 ) -> list[BenchRun]:
     """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
 
@@ -126,7 +176,8 @@ def _measured(
         source = files(__package__).joinpath("upload.c")
         hint = "install gcc"
         program = compile_workload(source, Path(work), where="affinity pairs", hint=hint)
-        uploads = Uploads(program, directory, seconds)
+        directory, seconds = options.directory, options.seconds
+        uploads = Uploads(program, directory, seconds, options.checksums, interrupt)
         left = missing(drawn, store.content.runs)
         ended = play_shown(
             lambda it: observer.observe(it, lambda: uploads.observe(_ROOT, it.experiment.arm)),

@@ -1,10 +1,11 @@
 // Two service threads, each of which takes blocks from a client and writes them to a file of its own.
 //
-//   upload DIRECTORY SECONDS [CPU,CPU]
+//   upload DIRECTORY SECONDS CHECKSUMS [CPU,CPU]
 //
-// As a DataNode does: bytes come by TCP (loopback), a checksum is computed over each 512 of them,
-// and they are written through the page cache, a block of 64 MiB over and over. The clients' threads
-// are not pinned. Prints the MiB that both wrote per second: its last line.
+// As a DataNode does: bytes come by TCP (loopback), checksums are computed over each 512 of them, and
+// they are written through the page cache, a block of 64 MiB over and over. Each MiB is on its way to
+// the disk before the next one, and there before it is written again. The clients' threads are not
+// pinned. Prints the MiB that both wrote per second: its last line.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,10 +35,12 @@ struct service {
 
 static struct service services[SERVICES];
 static uint32_t table[256];
+static int checksums;  // times that one is computed, as the work for each byte
 static atomic_ulong written;
 
 static void fail(const char *what) {
     perror(what);
+    fflush(stderr);
     for (int n = 0; n < SERVICES; n++)
         if (services[n].path[0]) unlink(services[n].path);
     _exit(1);
@@ -57,6 +60,18 @@ static uint32_t crc32c(const unsigned char *bytes, size_t count) {
     return ~sum;
 }
 
+static void write_chunk(struct service *self, const unsigned char *buffer, off_t offset) {
+    for (size_t put = 0; put < CHUNK;) {
+        ssize_t more = pwrite(self->file, buffer + put, CHUNK - put, offset + (off_t)put);
+        if (more < 0 && errno == EINTR) continue;
+        if (more <= 0) fail("write");
+        put += (size_t)more;
+    }
+    if (sync_file_range(self->file, offset, CHUNK,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE) != 0)
+        fail("sync_file_range");
+}
+
 static void *serve(void *argument) {
     struct service *self = argument;
     unsigned char *buffer = malloc(CHUNK);
@@ -74,10 +89,10 @@ static void *serve(void *argument) {
             if (more <= 0) fail("read");
             got += (size_t)more;
         }
-        for (size_t at = 0; at < CHUNK; at += PER_CHECKSUM)
-            self->checksums[at / PER_CHECKSUM] = crc32c(buffer + at, PER_CHECKSUM);
-        if (pwrite(self->file, buffer, CHUNK, (off_t)(turn % BLOCK_CHUNKS) * CHUNK) != CHUNK)
-            fail("write");
+        for (int time = 0; time < checksums; time++)
+            for (size_t at = 0; at < CHUNK; at += PER_CHECKSUM)
+                self->checksums[at / PER_CHECKSUM] ^= crc32c(buffer + at, PER_CHECKSUM);
+        write_chunk(self, buffer, (off_t)(turn % BLOCK_CHUNKS) * CHUNK);
         atomic_fetch_add(&written, 1);
     }
     return NULL;
@@ -111,10 +126,11 @@ static void start(struct service *self, const char *directory, int number) {
     self->file = open(self->path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (self->file < 0) fail(self->path);
     // The blocks are there before: a run measures writes, not the file system's search for room.
-    if (posix_fallocate(self->file, 0, (off_t)BLOCK_CHUNKS * CHUNK) != 0) fail("posix_fallocate");
-    if (pthread_create(&self->thread, NULL, serve, self) != 0 ||
-        pthread_create(&self->client, NULL, send_bytes, &clients[number]) != 0)
-        fail("pthread_create");
+    errno = posix_fallocate(self->file, 0, (off_t)BLOCK_CHUNKS * CHUNK);
+    if (errno) fail("posix_fallocate");
+    errno = pthread_create(&self->thread, NULL, serve, self);
+    if (!errno) errno = pthread_create(&self->client, NULL, send_bytes, &clients[number]);
+    if (errno) fail("pthread_create");
 }
 
 static double now(void) {
@@ -129,12 +145,13 @@ static void rest(double seconds) {
 }
 
 int main(int count, char **words) {
-    if (count < 3) {
-        fprintf(stderr, "usage: upload DIRECTORY SECONDS [CPU,CPU]\n");
+    if (count < 4) {
+        fprintf(stderr, "usage: upload DIRECTORY SECONDS CHECKSUMS [CPU,CPU]\n");
         return 2;
     }
     double seconds = atof(words[2]);
-    char *cpus = count > 3 ? words[3] : NULL;
+    checksums = atoi(words[3]);
+    char *cpus = count > 4 ? words[4] : NULL;
     make_table();
     for (int n = 0; n < SERVICES; n++) {
         char *cpu = cpus ? strtok(n == 0 ? cpus : NULL, ",") : NULL;
