@@ -237,7 +237,7 @@ def test_no_jar_is_replaced_while_a_lab_runs_on_it(debian: ScriptClone, lab_on: 
 def with_rust(debian: ScriptClone) -> ScriptClone:
     """Puts stand-ins for a Rust compiler on PATH, which a whole release needs."""
     for name in ("cargo", "rustc"):
-        debian.program(name, "#!/bin/sh\n")
+        debian.program(name, f"#!/bin/sh\necho {name} 1.85.0\n")
     return debian
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from vas_core.packages import OLDEST_RUST
+from vas_core.repository import REPOSITORY
 from vas_tests.bootstrap import MAVEN, ScriptClone
 
 pytestmark = pytest.mark.machine
@@ -161,34 +163,45 @@ def test_a_program_that_no_package_of_the_system_has_is_named_and_left_out(
 @pytest.mark.parametrize(
     ("release", "jdk"),
     [
-        ('ID=debian\nVERSION_ID="13"\n', "openjdk-21-jdk-headless"),
+        ('ID=debian\nVERSION_ID="13"', "openjdk-21-jdk-headless"),
+        ("ID=debian\n", "openjdk-21-jdk-headless"),
         ('VERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n', "openjdk-17-jdk-headless"),
-        ("ID=linuxmint\nVERSION_ID=21\n", "openjdk-17-jdk-headless"),
+        ("ID=kali\nID_LIKE=debian\n", "openjdk-17-jdk-headless"),
+        ("", "openjdk-17-jdk-headless"),
     ],
 )
-def test_a_package_has_the_name_of_this_system(
-    debian: ScriptClone, tmp_path: Path, release: str, jdk: str
-) -> None:
-    file = tmp_path / "os-release"
-    file.write_text(release)
+def test_a_package_has_the_name_of_this_system(debian: ScriptClone, release: str, jdk: str) -> None:
+    debian.release.write_text(release)
     debian.lacks("java", "javac")
     debian.java(21, package=jdk)
-    assert debian.vas("--yes", "demo", SYSTEMD_OS_RELEASE=str(file)).returncode == 0
+    assert debian.vas("--yes", "demo").returncode == 0
     assert debian.installed() == [jdk]
 
 
+@pytest.mark.parametrize(
+    "release", ['ID=ubuntu\nVERSION_ID="24.04"\n', 'ID=linuxmint\nID_LIKE="ubuntu debian"\n']
+)
 def test_ubuntu_has_no_package_of_vagrant_and_rust_by_its_version(
-    debian: ScriptClone, tmp_path: Path
+    debian: ScriptClone, release: str
 ) -> None:
-    file = tmp_path / "os-release"
-    file.write_text('ID=ubuntu\nVERSION_ID="24.04"\n')
+    debian.release.write_text(release)
     debian.lacks("vagrant")
-    for name in ("cargo-1.85", "rustc-1.85"):
-        debian.program(name, "#!/bin/sh\nexit 0\n", package=name)
-    done = debian.vas("--yes", "test", "--ci", SYSTEMD_OS_RELEASE=str(file))
+    for name in ("cargo", "rustc"):
+        debian.program(name, f"#!/bin/sh\necho {name} 1.75.0\n")
+        newer = f"{name}-1.85"
+        debian.program(newer, f"#!/bin/sh\necho {name} 1.85.1\n", package=newer)
+    done = debian.vas("--yes", "test", "--ci")
     assert "no package of this system has vagrant" in done.stderr
-    done = debian.vas("--yes", "build", "--native", SYSTEMD_OS_RELEASE=str(file))
+    done = debian.vas("--yes", "build", "--native")
     assert (done.returncode, debian.installed()) == (0, ["cargo-1.85", "rustc-1.85"])
+
+
+def test_the_oldest_rust_is_the_one_that_cargo_toml_asks_for(debian: ScriptClone) -> None:
+    manifest = (REPOSITORY / "shuffled/Cargo.toml").read_text()
+    assert 'rust-version = "1.85"' in manifest
+    native = (debian.clone / "core/bootstrap/native.bash").read_text()
+    assert "BASH_REMATCH[2] >= 85" in native and '"$1-1.85"' in native
+    assert OLDEST_RUST == (1, 85)
 
 
 def test_of_alternative_programs_one_is_enough(debian: ScriptClone) -> None:

@@ -138,7 +138,7 @@ def test_R4_a_small_job_asks_the_osts_less_than_stocks_shuffle_did(
         assert ours[kind] <= 1.2 * stock[kind], (kind, stock, ours)
     assert ours["syncs"] <= stock["syncs"] + MAPS, (stock, ours)
     assert ours["destroys"] <= stock["destroys"] + 2 * MAPS + 1, (stock, ours)
-    # So `flock`, `localflock` and `noflock` are the same to a job.
+    # So `flock`, `localflock` and `noflock` are the same to such a job.
     assert stock["locks"] == ours["locks"] == 0
 
 

@@ -368,6 +368,9 @@ def test_what_other_processes_do_never_reaches_the_daemon(service: Service, floo
 def test_after_a_loss_new_threads_are_heard_again(service: Service) -> None:
     """The kernel drops events until its buffer is empty, and tells of the first one alone."""
     connector = ProcConnector()
+    if os.geteuid() == 0:
+        size = connector.socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        assert size == 2 << 20  # whatever net.core.rmem_max is
     connector.hear_of({service.pid, os.getpid()}, programs=False)
     name = Path("/proc/self/comm")
     for _ in range(20_000):

@@ -131,8 +131,9 @@ def _as_measured(cluster: Cluster) -> Properties:
 def _largest_container(cluster: Cluster, reserved: str) -> Properties:
     """Returns limits at which a container may have all that the largest guest has for containers.
 
-    Hadoop's defaults, 8192 MiB and 4 vcores, would refuse a larger one on any guest. Clients have
-    them too: `vas submit` and `vas job lint` hold a job against them.
+    Hadoop's defaults, 8192 MiB and 4 vcores, would refuse a larger one on any guest. All nodes have
+    them in yarn-site.xml, as `vas submit` and `vas job lint` compare a job with them there. With
+    another `vas_hadoop_reserved` on the ResourceManager, its own limit counts.
     """
     guests = cluster.guests()
     if not guests:

@@ -2,14 +2,17 @@
 # Builds vas-shuffled, the shuffle's daemon for node-local disks, where a Rust compiler is. Sourced by
 # ./vas, which sets `here` and `say` and `die`.
 
-# Prints the first program of this name that runs: rustup's stand-in is on PATH without a compiler too.
+# Prints the first program of this name that runs and is new enough (rust-version of
+# shuffled/Cargo.toml): rustup's stand-in is on PATH without a compiler too, and Ubuntu has a newer
+# one beside its own, with the version in its name.
 find_running() {
     local found
     while read -r found; do
-        "$found" --version >/dev/null 2>&1 || continue
+        [[ $("$found" --version 2>/dev/null) =~ \ ([0-9]+)\.([0-9]+) ]] || continue
+        ((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= 85)) || continue
         printf '%s\n' "$found"
         return
-    done < <(type -ap "$1" "$1-1.85")  # Ubuntu's have the version in their name
+    done < <(type -ap "$1" "$1-1.85")
     return 1
 }
 

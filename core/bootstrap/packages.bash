@@ -40,18 +40,22 @@ is_there() {
     esac
 }
 
-# Prints the column of packages.tsv with this system's names. Of others of a family: the oldest.
+# Prints the column of packages.tsv with this system's names: of one that is not known, those of the
+# nearest. Its file is read, not run: its lines are assignments, and may be no more than that.
 system_column() {
-    local ID='' VERSION_ID='' release=${SYSTEMD_OS_RELEASE:-/etc/os-release}
+    local ID='' VERSION_ID='' ID_LIKE='' name value release
     [[ $manager == apt-get ]] || { echo rocky; return; }
-    # Its lines are assignments, and may be no more than that: it is read, not run.
-    [[ ! -r $release ]] || while IFS='=' read -r name value; do
+    for release in "${SYSTEMD_OS_RELEASE:-/etc/os-release}" /usr/lib/os-release; do
+        [[ ! -r $release ]] || break
+    done
+    while IFS='=' read -r name value || [[ -n $name ]]; do
         value=${value//[\"\']/}
-        case $name in ID) ID=$value ;; VERSION_ID) VERSION_ID=$value ;; esac
-    done <"$release"
-    case $ID:$VERSION_ID in
-        ubuntu:*) echo ubuntu ;;
-        debian:13*) echo debian13 ;;
+        case $name in ID) ID=$value ;; VERSION_ID) VERSION_ID=$value ;; ID_LIKE) ID_LIKE=$value ;; esac
+    done < <([[ ! -r $release ]] || cat "$release")
+    case $ID:$VERSION_ID:$ID_LIKE in
+        debian:?:* | debian:1[0-2]*) echo debian ;;
+        debian:*) echo debian13 ;;
+        ubuntu:* | *:*:*ubuntu*) echo ubuntu ;;
         *) echo debian ;;
     esac
 }

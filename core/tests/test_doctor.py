@@ -305,6 +305,9 @@ def test_where_apparmor_keeps_user_namespaces_the_fix_is_its_own(
     found = _by_name(lab_check(Root(tmp_path)))["namespaces"]
     assert "Operation not permitted: AppArmor keeps user namespaces" in found.found
     assert "sysctl kernel.apparmor_restrict_unprivileged_userns=0" in found.fix
+    _program(programs / "unshare", "echo 'unshare failed: No space left on device' >&2; exit 1")
+    assert "max_user_namespaces" in _by_name(lab_check(Root(tmp_path)))["namespaces"].fix
+    _program(programs / "unshare", "echo 'write failed: Operation not permitted' >&2; exit 1")
     setting.write_text("0\n")
     assert "AppArmor" not in str(_by_name(lab_check(Root(tmp_path)))["namespaces"])
 

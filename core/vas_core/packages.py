@@ -44,8 +44,9 @@ _NEEDED_FOR = {
 NO_PACKAGE = "-"
 """packages.tsv has this in the place of a package that no repository of a system offers."""
 _SAME = "="
-_UBUNTUS = "-1.85"
-"""What Ubuntu 24.04 adds to the names of Rust's programs: the oldest version that VAS takes."""
+OLDEST_RUST = (1, 85)
+"""The rust-version of shuffled/Cargo.toml; Ubuntu 24.04 has it in its programs' names."""
+_RUST_VERSION = re.compile(r" (\d+)\.(\d+)")
 _ALWAYS = ("base", "lab")
 _INSTEAD = {
     "disk": "`vas image build --builder quick` needs none; or give --tools-tree a tree that has it"
@@ -157,16 +158,23 @@ def _program(name: str) -> _Look:
 
 
 def running(name: str) -> Path | None:
-    """Returns the first program of this name on PATH that prints its version; None if none does.
+    """Returns the first of Rust's programs of this name on PATH that is new enough; None without.
 
-    rustup puts a stand-in for a compiler on PATH even if no compiler is installed. Ubuntu's
-    compilers have their version in their name.
+    rustup puts a stand-in for a compiler on PATH even if no compiler is installed. Ubuntu has a
+    newer compiler beside its own, with the version in its name.
     """
-    places = product((name, f"{name}{_UBUNTUS}"), os.get_exec_path())
+    versioned = f"{name}-{'.'.join(map(str, OLDEST_RUST))}"
+    places = product((name, versioned), os.get_exec_path())
     for program in (Path(directory) / each for each, directory in places):
-        if os.access(program, os.X_OK) and run([program, "--version"], check=False).status == 0:
+        if os.access(program, os.X_OK) and _is_new_enough(program):
             return program
     return None
+
+
+def _is_new_enough(program: Path) -> bool:
+    done = run([program, "--version"], check=False)
+    found = _RUST_VERSION.search(done.stdout) if done.status == 0 else None
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST_RUST
 
 
 def _running(name: str) -> _Look:

@@ -26,11 +26,11 @@ class KnownSystem(StrEnum):
 def system_of(root: Root) -> KnownSystem | None:
     """Returns the distribution of a file system by os-release(5); None if it is none of these.
 
-    Rebuilds of RHEL 9 count as Rocky 9.
+    RHEL 9 and its rebuilds count as Rocky 9; Oracle's does not name RHEL.
     """
     release = read_release(root)
     name, version = release.get("ID", ""), release.get("VERSION_ID", "")
-    if "rhel" in (name, *release.get("ID_LIKE", "").split()):
+    if name == "ol" or "rhel" in (name, *release.get("ID_LIKE", "").split()):
         return KnownSystem.ROCKY if version.partition(".")[0] == "9" else None
     by_name = {
         ("debian", "12"): KnownSystem.DEBIAN_12,

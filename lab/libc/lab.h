@@ -62,7 +62,7 @@ enum request { GLIMPSE, SYNC, DESTROY, PUNCH, READ, WRITE };
 bool osts_are_watched(void);
 /* Counts an open of a file of the mount: a request to the MDT. */
 void count_open(int fd);
-/* Counts a lock that a program asks for on a file or directory of the mount. */
+/* Counts a lock that a program got on a file or directory of the mount. */
 void count_lock(int fd);
 /* Counts a request to each object of a file of the mount; returns the errno of an OST that is away. */
 int ask_objects(int fd, enum request kind);

@@ -1,38 +1,36 @@
 /*
- * Counts the locks that programs ask for: on a Lustre that is mounted with `flock`, each is a
- * request to the MDT. This machine's kernel grants them, to all nodes of the lab alike.
+ * Counts the locks that programs get: on a Lustre that is mounted with `flock`, each is a request to
+ * the MDT, and its end another. This machine's kernel grants them, to all nodes of the lab alike.
  */
 #include "lab.h"
 
 #include <stdarg.h>
 #include <sys/file.h>
 
-int flock(int fd, int operation)
+static int got(int result, int fd, bool locks)
 {
-    if (!(operation & LOCK_UN))
+    if (result == 0 && locks)
         count_lock(fd);
-    return NEXT(flock)(fd, operation);
+    return result;
 }
 
-static void lockf_asked(int fd, int command)
+int flock(int fd, int operation)
 {
-    if (command == F_LOCK || command == F_TLOCK)
-        count_lock(fd);
+    return got(NEXT(flock)(fd, operation), fd, !(operation & LOCK_UN));
 }
 
 int lockf(int fd, int command, off_t length)
 {
-    lockf_asked(fd, command);
-    return NEXT(lockf)(fd, command, length);
+    return got(NEXT(lockf)(fd, command, length), fd, command == F_LOCK || command == F_TLOCK);
 }
 
 int lockf64(int fd, int command, off64_t length)
 {
-    lockf_asked(fd, command);
-    return NEXT(lockf64)(fd, command, length);
+    return got(NEXT(lockf64)(fd, command, length), fd, command == F_LOCK || command == F_TLOCK);
 }
 
-static void fcntl_asked(int fd, int command, const void *argument)
+/* Of a call that succeeded: `argument` is what it says. */
+static bool is_lock(int command, const void *argument)
 {
     switch (command) {
     case F_SETLK:
@@ -40,8 +38,9 @@ static void fcntl_asked(int fd, int command, const void *argument)
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
         /* The type is the first member of struct flock and of struct flock64. */
-        if (*(const short *)argument != F_UNLCK)
-            count_lock(fd);
+        return *(const short *)argument != F_UNLCK;
+    default:
+        return false;
     }
 }
 
@@ -51,11 +50,12 @@ static void fcntl_asked(int fd, int command, const void *argument)
     {                                                                       \
         va_list rest;                                                       \
         void *argument;                                                     \
+        int result;                                                         \
         va_start(rest, command);                                            \
         argument = va_arg(rest, void *);                                    \
         va_end(rest);                                                       \
-        fcntl_asked(fd, command, argument);                                 \
-        return NEXT(name)(fd, command, argument);                           \
+        result = NEXT(name)(fd, command, argument);                         \
+        return got(result, fd, result == 0 && is_lock(command, argument));  \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)

@@ -14,7 +14,7 @@ struct board {
     uint8_t away[4056]; /* by index: 0, or the errno of whatever needs that OST */
     uint64_t by_ost[ALL_KINDS][COUNTED_OSTS];
     uint64_t opens; /* of the MDT */
-    uint64_t locks; /* that programs ask for, of the MDT */
+    uint64_t locks; /* that programs got, of the MDT */
     uint32_t linked;      /* bytes cross links (links.c) */
     uint32_t links_epoch; /* changes when ranges that a thread knows may be wrong */
 };
@@ -161,8 +161,11 @@ void count_open(int fd)
 
 void count_lock(int fd)
 {
+    int saved = errno;
+
     if (osts_are_watched() && board->counting && on_lustre(fd))
         __atomic_fetch_add(&board->locks, 1, __ATOMIC_RELAXED);
+    errno = saved;
 }
 
 int ask_range(int fd, uint64_t start, size_t length, bool writing)

@@ -131,10 +131,11 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
     lock = (
         'fd = os.open("new", os.O_RDWR); import fcntl; fcntl.flock(fd, fcntl.LOCK_EX); '
         "fcntl.flock(fd, fcntl.LOCK_UN); fcntl.lockf(fd, fcntl.LOCK_EX); "
-        "fcntl.lockf(fd, fcntl.LOCK_UN); fcntl.fcntl(fd, fcntl.F_SETFD, 1)"
+        "fcntl.lockf(fd, fcntl.LOCK_UN); fcntl.fcntl(fd, fcntl.F_SETFD, 1); import struct; "
+        "fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))"
     )
     in_lab(site, f"{_python(lock)}; flock new true; flock /dev/null true")
-    assert board.requests()["locks"] - after["locks"] == 3
+    assert board.requests()["locks"] - after["locks"] == 4
     after = board.requests()
     client.call(site.socket, "count", on=False)
     in_lab(site, "flock new touch uncounted; stat uncounted; rm uncounted")

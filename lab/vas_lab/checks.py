@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -33,7 +34,6 @@ def check(root: Root) -> Iterator[DoctorFinding]:
 
 
 def _namespaces(root: Root) -> DoctorFinding:
-    why, fix = _of_namespaces(root)
     try:
         rootless = run(["unshare", "-Urmpnf", "true"], check=False)
         if rootless.status == 0:
@@ -41,13 +41,14 @@ def _namespaces(root: Root) -> DoctorFinding:
         as_root = run(["unshare", "-mpnf", "true"], check=False).status == 0
     except VasError as missing:
         return _finding("namespaces", False, missing.what, "install unshare (see above)")
+    why, fix = _of_namespaces(root, rootless.stderr)
     found = "root only" if as_root else rootless.stderr.strip()
     return _finding("namespaces", as_root, found + why, fix)
 
 
-def _of_namespaces(root: Root) -> tuple[str, str]:
-    """Returns why the kernel refuses user namespaces, if that can be told, and the fix."""
-    if root.read(_APPARMOR) == "1":
+def _of_namespaces(root: Root, said: str) -> tuple[str, str]:
+    """Returns why user namespaces are refused, if what `unshare` said tells it, and the fix."""
+    if root.read(_APPARMOR) == "1" and os.strerror(errno.ENOSPC) not in said:
         allowed = "sysctl kernel.apparmor_restrict_unprivileged_userns=0"
         fix = f"run as root; or, until the next boot, {allowed}"
         return ": AppArmor keeps user namespaces for programs with a profile", fix

@@ -178,7 +178,7 @@ class Lab:
 
         All processes of the lab are counted, since counting was last started: `glimpses` (stat),
         `syncs` (fsync), `destroys`, `punches` (truncate), `reads`, `writes` (calls); and files'
-        `opens` and the `locks` that programs ask for, which go to the MDS. Afterwards `counting`
+        `opens` and the `locks` that programs got, which go to the MDS. Afterwards `counting`
         starts it again (true) or stops it (false). A Lustre client that keeps locks and pages asks
         less. Raises VasError if the MDS does not answer.
         """

@@ -71,8 +71,8 @@ class LabSpec(BaseModel):
     def archive(self) -> ClassArchive:
         """The class archive that every JVM of the lab maps.
 
-        Labs with the plugins share one, labs without them another: JVMs that start while the other
-        kind of lab is up would map an archive that lacks the plugins' classes.
+        Labs with the plugins share one, labs without them another: otherwise a lab without them
+        would replace the archive that JVMs of a lab with them map, by one without their classes.
         """
         return ClassArchive(_CDS / ("hadoop" if self.plugin_jar is None else "plugins"))
 

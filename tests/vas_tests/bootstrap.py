@@ -85,6 +85,8 @@ class ScriptClone:
         self.clone, self.bin, self.store = (directory / n for n in ("clone", "bin", "store"))
         self.record = directory / "record"
         self.manager = manager
+        self.release = directory / "os-release"
+        self.release.write_text('ID=debian\nVERSION_ID="12"\n')
         for path in (self.bin, self.store, self.clone / "cluster"):
             path.mkdir(parents=True)
         (self.clone / "yarn-plugins/layout/src").mkdir(parents=True)
@@ -167,7 +169,8 @@ class ScriptClone:
 
     def _environment(self, variables: dict[str, str]) -> dict[str, str]:
         env = {"PATH": str(self.bin), "HOME": str(self.clone), "RECORD": str(self.record)}
-        return env | {"STORE": str(self.store), "BIN": str(self.bin)} | variables
+        env |= {"STORE": str(self.store), "BIN": str(self.bin)}
+        return env | {"SYSTEMD_OS_RELEASE": str(self.release)} | variables
 
     def installed(self) -> list[str]:
         """Returns the packages that the package manager was asked to install."""

@@ -157,7 +157,7 @@ def test_an_option_wins_over_conf_and_conf_over_the_users_file(
 
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize(
-    "where", ["environment", "spark-env.sh", "another master", "word", "factor"]
+    "where", ["environment", "spark-env.sh", "another master", "word", "factor", "much"]
 )
 def test_sizes_that_are_not_known_are_left_to_spark(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, where: str
@@ -175,6 +175,7 @@ def test_sizes_that_are_not_known_are_left_to_spark(
             "another master": ["--master", "local[2]"],
             "word": ["--executor-memory", "much"],
             "factor": ["--conf", "spark.executor.memoryOverheadFactor=inf"],
+            "much": ["--conf", "spark.executor.memoryOverheadFactor=1e306"],
         }[where]
     assert errors(capsys, 0, *words, "my.py") == []
 

@@ -133,7 +133,7 @@ class Notices:
         noticed = Noticed(NoticeWay.CONNECTOR)
         examined: set[int] = set()
         for event in heard.events:
-            # After a loss a look follows, which examines all programs.
+            # After a loss a look follows within seconds, which examines all programs.
             if not heard.lost or event.pid in self.processes.found:
                 self._take(event, noticed, examined)
         programs = sum(event.what is What.EXEC for event in heard.events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from vas_bench.arrivals.measure import ArrivalFigures, ArrivalLoad, ArrivalsMeas
 from vas_core.cli import DurationType, RealRange, json_option, note, print_json
 from vas_core.table import print_table
 
+_MEMORY = Path("/dev", "shm")
 _SHARES = {"median": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}
 
 
@@ -54,8 +56,9 @@ def arrivals(
     Example: vas bench arrivals --time 1h
     """
     load = ArrivalLoad(seconds, forks=forks, execs=execs)
-    # In memory, as /run of a site, where a daemon keeps its state.
-    with tempfile.TemporaryDirectory(prefix="vas-arrivals-", dir="/dev/shm") as work:
+    # In memory where that can be: on a site a daemon has its state in /run, and waits for no disk.
+    memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="vas-arrivals-", dir=memory) as work:
         found = measure(load, [NoticeWay(way) for way in ways], Path(work))
     if as_json:
         print_json(_as_json(found))

@@ -117,7 +117,7 @@ class _Pair:
     def running(self) -> Iterator[None]:
         """Runs both until the service's process is on its CPU, then yields."""
         self.work.mkdir()
-        # Another measurement's daemon would place this service's threads if it had the same name.
+        # The daemon of another measurement would place this service's threads too, by their names.
         name, period = f"{self.way}-{os.getpid()}"[-15:], self.load.period_seconds
         lives = _ALIVE * period
         with _program("service", name, period, self.threads, lives, self.cpus[1]) as self.service:

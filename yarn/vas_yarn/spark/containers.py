@@ -6,12 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 
 # JavaUtils.byteStringAs, in MiB; Spark takes no fractions.
 _SIZE = re.compile(r"([0-9]{1,15})([a-z]*)")
 _UNITS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _FACTOR, _LEAST_OVERHEAD_MIB = 0.10, 384
+_MOST_FACTOR = 1e6  # no machine has so much memory for the smallest heap
 # UnifiedMemoryManager: one and a half of the 300 MiB that Spark keeps for itself.
 _LEAST_HEAP_MIB = 450
 
@@ -151,7 +151,7 @@ def _container(
         who=who,
         heap_mib=_mib(conf, f"{prefix}.memory", heap_mib),
         overhead_mib=_mib(conf, overhead, 0) if overhead in conf else None,
-        factor=_finite(conf.get(f"{prefix}.memoryOverheadFactor", _FACTOR)),
+        factor=_factor(conf.get(f"{prefix}.memoryOverheadFactor", _FACTOR)),
         least_mib=_mib(conf, f"{prefix}.minMemoryOverhead", _LEAST_OVERHEAD_MIB),
         other_mib=other_mib,
         vcores=int(conf.get(f"{prefix}.cores", 1)),
@@ -161,10 +161,10 @@ def _container(
     )
 
 
-def _finite(value: str | float) -> float:
-    """Raises ValueError for no number, infinity, or NaN."""
+def _factor(value: str | float) -> float:
+    """Raises ValueError for what is no factor of a heap, infinity among it."""
     number = float(value)
-    if not isfinite(number):
+    if not 0 <= number <= _MOST_FACTOR:
         raise ValueError(value)
     return number
 

@@ -19,7 +19,7 @@ _KINDS = ("glimpses", "syncs", "destroys", "punches")
 # Of each OST, of the first 256.
 _OST_KINDS = (*_KINDS, "reads", "writes")
 _OST_COUNTS = struct.Struct(f"<{_COUNTED_OSTS}Q")
-_OPENS = struct.Struct("<QQ")  # and the locks that programs ask for
+_OPENS = struct.Struct("<QQ")  # and the locks that programs got
 _OPENS_AT = _AWAY_END + len(_OST_KINDS) * _OST_COUNTS.size
 _LINKS = struct.Struct("<II")  # whether bytes cross links, and a number of what clients may skip
 _LINKS_AT = _OPENS_AT + _OPENS.size
