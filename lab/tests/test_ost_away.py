@@ -129,12 +129,13 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
     moved = {kind: after[kind] - before[kind] for kind in ("opens", "writes", "reads")}
     assert moved == {"opens": 1, "writes": 1, "reads": 2}
     lock = (
-        'fd = os.open("new", os.O_RDWR); import fcntl; fcntl.flock(fd, fcntl.LOCK_EX); '
+        'fd = os.open("new", os.O_RDWR); import fcntl, struct; fcntl.flock(fd, fcntl.LOCK_EX); '
         "fcntl.flock(fd, fcntl.LOCK_UN); fcntl.lockf(fd, fcntl.LOCK_EX); "
-        "fcntl.lockf(fd, fcntl.LOCK_UN); fcntl.fcntl(fd, fcntl.F_SETFD, 1); import struct; "
-        "fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))"
+        "fcntl.lockf(fd, fcntl.LOCK_UN); fcntl.fcntl(fd, fcntl.F_SETFD, 1); "
+        'of_file = struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0); '
+        "fcntl.fcntl(fd, fcntl.F_OFD_SETLK, of_file)"
     )
-    in_lab(site, f"{_python(lock)}; flock new true; flock /dev/null true")
+    in_lab(site, f"{_python(lock)} && flock new true && flock /dev/null true")
     assert board.requests()["locks"] - after["locks"] == 4
     after = board.requests()
     client.call(site.socket, "count", on=False)
