@@ -55,9 +55,9 @@ done
 exit 0
 """
 _INSTALLED = (
-    "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
-    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img", "debugfs",
-    "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus", "vagrant",
+    "git", "mvn", "ip", "unshare", "mount", "cc", "java", "javac", "iperf3", "chromium", "virsh",
+    "libvirtd", "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img",
+    "debugfs", "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus", "vagrant",
     "cpio", "cmake", "dpkg-deb", "rpmbuild", "mpiexec.openmpi", "mpiexec.mpich", "smpirun",
 )  # fmt: skip
 
