@@ -57,8 +57,9 @@ exit 0
 _INSTALLED = (
     "git", "mvn", "ip", "unshare", "mount", "cc", "java", "javac", "iperf3", "chromium", "virsh",
     "libvirtd", "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img",
-    "debugfs", "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus", "vagrant",
-    "cpio", "cmake", "dpkg-deb", "rpmbuild", "mpiexec.openmpi", "mpiexec.mpich", "smpirun",
+    "debugfs", "nft", "krb5kdc", "kadmin.local", "kinit", "gcc", "make", "promtool", "prometheus",
+    "vagrant", "cpio", "cmake", "dpkg-deb", "rpmbuild", "mpiexec.openmpi", "mpiexec.mpich",
+    "smpirun",
 )  # fmt: skip
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
