@@ -52,7 +52,7 @@ _LATER = {
     ),
     "pairs": Later(
         "vas_bench.pairs.command:pairs",
-        "Test where two service threads should run, by a disk's interrupts.",
+        "Test where two service threads belong, beside a disk.",
     ),
     "plan": Later(
         "vas_affinity.plan.plan:plan",

@@ -21,6 +21,7 @@ from vas_bench.fetch.subjects import ARMS, FetchSubject
 from vas_bench.interference.rounds import observed as observed_beside
 from vas_bench.interference.scope import ALONE, LAB, PATTERN_NAMES
 from vas_bench.interference.target import InterferenceRequest
+from vas_bench.pairs.places import PairPlaces
 from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import content_of
 from vas_bench.run.experiments import Experiment
@@ -222,6 +223,23 @@ def experiment(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> Ma
     return MadeUpPlan(site, directory / "r.jsonl", words, 6, after=["--", sys.executable])
 
 
+def pairs(site: Recorded, directory: Path, patch: pytest.MonkeyPatch) -> MadeUpPlan:
+    """Two pairs, whatever the machine has."""
+
+    def observe(_: object, pair: PairPlaces) -> Observation:
+        site.begin(pair.name)
+        names = ("work_rate", "wall_seconds", "others_cpus", "stolen_cpus")
+        return Observation(dict.fromkeys(names, 1.0 + len(site.ran)))
+
+    places = [PairPlaces("unpinned"), PairPlaces("[DS,DS]", (0, 0))]
+    patch.setattr("vas_bench.pairs.command._prepared", lambda _: (places, {}, None))
+    patch.setattr("vas_bench.pairs.command._ROOT", Root(directory))
+    patch.setattr("vas_bench.pairs.command.compile_workload", lambda *_, **__: directory)
+    patch.setattr("vas_bench.pairs.command.Uploads", lambda *_: SimpleNamespace(observe=observe))
+    words = ["affinity", "pairs", "--runs", "3", "--seconds", "5"]
+    return MadeUpPlan(site, directory / "r.jsonl", words, 6)
+
+
 PLANS: dict[str, Make] = {
     "bench arms": arms,
     "bench fetch": fetch,
@@ -233,4 +251,5 @@ PLANS: dict[str, Make] = {
     "bench spark": spark,
     "bench tune": tune,
     "affinity experiment": experiment,
+    "affinity pairs": pairs,
 }

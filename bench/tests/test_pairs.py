@@ -12,7 +12,7 @@ from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Snap
 from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
 from vas_bench.pairs.conduct import PairTable
 from vas_bench.pairs.disk import disk_under
-from vas_bench.pairs.places import ThreadPair, interrupt_of, pairs_of
+from vas_bench.pairs.places import PairPlaces, interrupt_of, pairs_of
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.results.systems import DiskPair
 from vas_core.cli import run_command
@@ -51,18 +51,18 @@ def test_a_large_machine_has_all_pairs_of_the_slides() -> None:
     topology = machine(packages=2, caches=2, cores=2, threads=2)
     found, lacking = pairs_of(topology, 5, topology.online)
     assert found == [
-        ThreadPair("unpinned"),
-        ThreadPair("[DS,DS]", (5, 5)),
-        ThreadPair("[DS,DC]", (5, 6)),
-        ThreadPair("[DS,DM]", (5, 0)),
-        ThreadPair("[DS,DN]", (5, 8)),
+        PairPlaces("unpinned"),
+        PairPlaces("[DS,DS]", (5, 5)),
+        PairPlaces("[DS,DC]", (5, 6)),
+        PairPlaces("[DS,DM]", (5, 0)),
+        PairPlaces("[DS,DN]", (5, 8)),
     ]
     assert lacking == {}
 
 
 def test_a_sibling_stands_for_the_cache_only_where_no_core_shares_it() -> None:
     found, lacking = pairs_of(machine(packages=1, caches=1, cores=1, threads=2), 0, (0, 1))
-    assert found[2:] == [ThreadPair("[DS,DC]", (0, 1))]
+    assert found[2:] == [PairPlaces("[DS,DC]", (0, 1))]
     assert list(lacking) == ["[DS,DM]", "[DS,DN]"]
 
 

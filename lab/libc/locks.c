@@ -29,7 +29,7 @@ int lockf64(int fd, int command, off64_t length)
     return got(NEXT(lockf64)(fd, command, length), fd, command == F_LOCK || command == F_TLOCK);
 }
 
-/* Of a call that succeeded: `argument` is what it says. */
+/* Tells whether a call of fcntl that succeeded took a lock. */
 static bool is_lock(int command, const void *argument)
 {
     switch (command) {
@@ -44,7 +44,7 @@ static bool is_lock(int command, const void *argument)
     }
 }
 
-/* What a call without a third argument leaves in its place, the libc takes and leaves too. */
+/* Calls without a third argument pass on what is in its place: libc's own fcntl does the same. */
 #define FCNTL(name)                                                         \
     int name(int fd, int command, ...)                                      \
     {                                                                       \

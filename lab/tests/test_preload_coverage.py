@@ -23,6 +23,8 @@ _OF_INTEREST = re.compile(
     # What OSTs answer: looks, bytes, and the whole of a file.
     r"|[lf]?stat(at)?(64)?|statx|p?(read|write)v?(64)?|copy_file_range|sendfile(64)?"
     r"|f(data)?sync|f?truncate(64)?|unlink(at)?|remove"
+    # Locks, which are counted.
+    r"|flock|lockf(64)?|fcntl(64)?"
     # A descriptor that stops being a file's.
     r"|close|dup[23])"
 )

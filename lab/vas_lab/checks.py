@@ -19,6 +19,7 @@ from vas_lab.procfs import available_memory
 from vas_lab.sites import memory_needed
 
 _APPARMOR = "proc/sys/kernel/apparmor_restrict_unprivileged_userns"  # Ubuntu's, 1 since 24.04
+_SYSCTL = "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000, or run as root"
 _HOSTS = 4
 _DISK_BYTES = 6 << 30
 
@@ -52,8 +53,7 @@ def _of_namespaces(root: Root, said: str) -> tuple[str, str]:
         allowed = "sysctl kernel.apparmor_restrict_unprivileged_userns=0"
         fix = f"run as root; or, until the next boot, {allowed}"
         return ": AppArmor keeps user namespaces for programs with a profile", fix
-    keys = "kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000"
-    return "", f"sysctl {keys}, or run as root"
+    return "", _SYSCTL
 
 
 def _state(directory: Path) -> DoctorFinding:

@@ -23,7 +23,7 @@ from vas_bench.engine.rounds import Round, missing, runs_of
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pairs.conduct import METRIC, PairSubject, PairTable, Uploads, identity
 from vas_bench.pairs.disk import disk_under
-from vas_bench.pairs.places import ThreadPair, interrupt_of, pairs_of
+from vas_bench.pairs.places import PairPlaces, interrupt_of, pairs_of
 from vas_bench.pinning.design import FEWEST_RUNS
 from vas_bench.pinning.tables import print_answers, print_arms
 from vas_bench.pinning.workload import compile_workload
@@ -87,7 +87,7 @@ class PairOptions:
 @click.option("--dry-run", is_flag=True, help="Print what would run.")
 @json_option
 def pairs(as_json: bool, dry_run: bool, session: RoundsRequest, alpha: float, **given: Any) -> None:
-    """Test where two service threads should run, by a disk's interrupts.
+    """Test where two service threads belong, beside a disk.
 
     Two uploads at once, as a DataNode takes them, at each pair of places that this machine has, in
     rounds. [DS] is the CPU of the disk's interrupts, [DC] one that shares its cache, [DM] its
@@ -112,7 +112,7 @@ def pairs(as_json: bool, dry_run: bool, session: RoundsRequest, alpha: float, **
 
 def _prepared(
     options: PairOptions,
-) -> tuple[list[ThreadPair], dict[str, JsonValue], int | None]:
+) -> tuple[list[PairPlaces], dict[str, JsonValue], int | None]:
     """Returns the pairs that can be measured, what their runs share, and the disk's interrupt."""
     directory, cpu, interrupt = options.directory.resolve(), options.interrupt_cpu, None
     with nullcontext() if cpu is not None else _written(directory):

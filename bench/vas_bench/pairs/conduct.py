@@ -10,7 +10,7 @@ from typing import Any
 
 from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import ArmSubject, RunIdentity
-from vas_bench.pairs.places import SAME, ThreadPair
+from vas_bench.pairs.places import SAME, PairPlaces
 from vas_bench.pinning.conduct import measured
 from vas_bench.pinning.design import FEWEST_RUNS, PinningAnswer, contrast, corrected
 from vas_bench.pinning.workload import last_number
@@ -24,7 +24,7 @@ from vas_core.process import run
 from vas_core.root import Root
 
 METRIC = "MiB/s"
-PairSubject = ArmSubject[ThreadPair]
+PairSubject = ArmSubject[PairPlaces]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Uploads:
     checksums: int
     interrupt: int | None
 
-    def observe(self, root: Root, pair: ThreadPair) -> Observation:
+    def observe(self, root: Root, pair: PairPlaces) -> Observation:
         """Runs two uploads once.
 
         Raises VasError if the program fails, or if the disk got no request or its interrupt moved
@@ -65,7 +65,7 @@ class Uploads:
         return None if number is None else root.read(f"proc/irq/{number}/effective_affinity_list")
 
 
-def identity(pair: ThreadPair, settings: dict[str, Any]) -> RunIdentity[PairSubject]:
+def identity(pair: PairPlaces, settings: dict[str, Any]) -> RunIdentity[PairSubject]:
     """Returns a pair with the settings that it runs with."""
     parameters: dict[str, Parameter] = {
         "metric": METRIC,

@@ -36,7 +36,7 @@ _PAIRS: dict[str, tuple[DiskPair, str]] = {
 
 
 @dataclass(frozen=True)
-class ThreadPair:
+class PairPlaces:
     """A pair of places as an arm: the CPU of each thread, none where the kernel chooses."""
 
     name: DiskPair
@@ -45,7 +45,7 @@ class ThreadPair:
 
 def pairs_of(
     topology: MachineTopology, interrupt: int, allowed: Collection[int]
-) -> tuple[list[ThreadPair], dict[DiskPair, str]]:
+) -> tuple[list[PairPlaces], dict[DiskPair, str]]:
     """Returns the pairs of a machine, and why it lacks others.
 
     `interrupt` is the CPU that handles the disk's interrupts. Raises NotHere if it is not online,
@@ -57,7 +57,7 @@ def pairs_of(
     if interrupt not in allowed:
         what = f"CPU {interrupt}, which handles the disk's interrupts, is not for this process"
         raise NotHere(what, where="affinity pairs", hint="run it without a cpuset, or taskset")
-    found = [ThreadPair(UNPINNED), ThreadPair(SAME, (interrupt, interrupt))]
+    found = [PairPlaces(UNPINNED), PairPlaces(SAME, (interrupt, interrupt))]
     lacking: dict[DiskPair, str] = {}
     by_nearness: dict[Nearness, int] = {}
     for cpu in sorted(allowed, reverse=True):
@@ -68,7 +68,7 @@ def pairs_of(
         if other is None:
             lacking[name] = why
         else:
-            found.append(ThreadPair(name, (interrupt, other)))
+            found.append(PairPlaces(name, (interrupt, other)))
     return found, lacking
 
 
