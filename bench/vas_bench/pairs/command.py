@@ -16,20 +16,22 @@ import click
 from pydantic import JsonValue
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
-from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Estimates, Expected, note_left, play_shown, refuse_invalid
-from vas_bench.engine.resume import Environment
-from vas_bench.engine.rounds import Round, missing, runs_of
+from vas_bench.engine.play import refuse_invalid
+from vas_bench.engine.rounds import Round
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pairs.conduct import METRIC, PairSubject, PairTable, Uploads, identity
 from vas_bench.pairs.disk import disk_under
 from vas_bench.pairs.places import PairPlaces, interrupt_of, pairs_of
-from vas_bench.pinning.design import FEWEST_RUNS
+from vas_bench.pinning.session import (
+    alpha_option,
+    play_experiment,
+    runs_option,
+    seconds_option,
+)
 from vas_bench.pinning.tables import print_answers, print_arms
 from vas_bench.pinning.workload import compile_workload
-from vas_bench.results.environment import environment
 from vas_bench.results.record import BenchRun
-from vas_core.cli import RealRange, json_option, note, print_json
+from vas_core.cli import json_option, note, print_json
 from vas_core.root import Root
 
 _ROOT = Root()
@@ -47,17 +49,8 @@ class PairOptions:
 
 
 @click.command()
-@click.option(
-    "--runs",
-    "rounds",
-    type=click.IntRange(FEWEST_RUNS),
-    default=12,
-    show_default=True,
-    help="Runs of each pair.",
-)
-@click.option(
-    "--seconds", type=RealRange(0.05), default=2.0, show_default=True, help="Seconds of a run."
-)
+@runs_option
+@seconds_option
 @click.option(
     "--checksums",
     type=click.IntRange(1, 1000),
@@ -76,13 +69,7 @@ class PairOptions:
     type=click.IntRange(0),
     help="CPU that handles the disk's interrupts [default: found].",
 )
-@click.option(
-    "--alpha",
-    type=RealRange(0, 1),
-    default=0.05,
-    show_default=True,
-    help="Level of significance.",
-)
+@alpha_option
 @rounds_options
 @click.option("--dry-run", is_flag=True, help="Print what would run.")
 @json_option
@@ -166,29 +153,21 @@ def _measured(
     options: PairOptions,
     interrupt: int | None,
 ) -> list[BenchRun]:
-    """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
-
-    def here() -> Environment:
-        return environment(_ROOT)
-
-    observer = Observer("pairs", "vas affinity pairs", here(), here)
-    with session.store(settings) as store, tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work:
         source = files(__package__).joinpath("upload.c")
         hint = "install gcc"
         program = compile_workload(source, Path(work), where="affinity pairs", hint=hint)
         directory, seconds = options.directory, options.seconds
         uploads = Uploads(program, directory, seconds, options.checksums, interrupt)
-        left = missing(drawn, store.content.runs)
-        ended = play_shown(
-            lambda it: observer.observe(it, lambda: uploads.observe(_ROOT, it.experiment.arm)),
-            left,
-            store.append,
-            learned=Path(work) / "seconds.json",
-            estimates=Estimates(left, [Expected(0.0, seconds + 1)] * len(left)),
-            budget=Budget(session.budget),
+        return play_experiment(
+            drawn,
+            session,
+            settings,
+            lambda pair: uploads.observe(_ROOT, pair),
+            root=_ROOT,
+            names=("pairs", "vas affinity pairs"),
+            seconds=seconds + 1,
         )
-        note_left(ended.left)
-        return runs_of(drawn, store.runs)
 
 
 def _print(table: PairTable, alpha: float, as_json: bool) -> None:

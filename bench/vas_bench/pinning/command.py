@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,18 @@ import click
 from pydantic import JsonValue
 
 from vas_affinity.options import cpus_here
-from vas_bench.engine.observe import Observer
-from vas_bench.engine.play import Budget, Estimates, Expected, note_left, play_shown, refuse_invalid
-from vas_bench.engine.resume import Environment
-from vas_bench.engine.rounds import Round, missing, runs_of
+from vas_bench.engine.play import refuse_invalid
 from vas_bench.options import RoundsRequest, rounds_options
 from vas_bench.pinning import tuning
-from vas_bench.pinning.conduct import PinningResult, PinningSubject, identity, machine, observe
-from vas_bench.pinning.design import FEWEST_RUNS, arms
+from vas_bench.pinning.conduct import PinningResult, identity, machine, observe
+from vas_bench.pinning.design import arms
 from vas_bench.pinning.figure import draw_arms
+from vas_bench.pinning.session import (
+    alpha_option,
+    play_experiment,
+    runs_option,
+    seconds_option,
+)
 from vas_bench.pinning.tables import print_answers, print_arms
 from vas_bench.pinning.workload import (
     PinningWorkload,
@@ -30,9 +32,7 @@ from vas_bench.pinning.workload import (
     check_command,
     compile_pipeline,
 )
-from vas_bench.results.environment import environment
-from vas_bench.results.record import BenchRun
-from vas_core.cli import RealRange, json_option, note, print_json
+from vas_core.cli import json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.root import Root
 from vas_core.svg import check_name, write_picture
@@ -78,17 +78,8 @@ class PinningOptions:
 
 
 @click.command()
-@click.option(
-    "--runs",
-    "rounds",
-    type=click.IntRange(FEWEST_RUNS),
-    default=12,
-    show_default=True,
-    help="Runs of each arm.",
-)
-@click.option(
-    "--seconds", type=RealRange(0.05), default=2.0, show_default=True, help="Seconds of a run."
-)
+@runs_option
+@seconds_option
 @click.option(
     "--stages",
     type=click.IntRange(2, 256),
@@ -119,13 +110,7 @@ class PinningOptions:
     help="Bytes of a message.",
 )
 @click.option("--cpus", help="CPUs to pin to, like 0-3 [default: those this process may use].")
-@click.option(
-    "--alpha",
-    type=RealRange(0, 1),
-    default=0.05,
-    show_default=True,
-    help="Level of significance.",
-)
+@alpha_option
 @click.option("--out", type=_file, help="Write all results as JSON.")
 @click.option("--picture", type=_file, help="Draw the runs: .svg, .png or .html.")
 @rounds_options
@@ -159,7 +144,15 @@ def experiment(as_json: bool, dry_run: bool, session: RoundsRequest, **given: An
         if dry_run:
             note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))
             return
-        made = _measured(work, drawn, session, settings, options.seconds)
+        made = play_experiment(
+            drawn,
+            session,
+            settings,
+            lambda arm: observe(_ROOT, work, arm),
+            root=_ROOT,
+            names=("pinning", "vas affinity experiment"),
+            seconds=options.seconds,
+        )
     valid = tuple(run for run in made if not run.invalid)
     if valid:
         kept = (work.describe(), work.metric, said, session.seed)
@@ -167,33 +160,6 @@ def experiment(as_json: bool, dry_run: bool, session: RoundsRequest, **given: An
         _write(result, options)
         _print(result, options.alpha, as_json)
     refuse_invalid(made)
-
-
-def _measured(
-    work: PinningWorkload,
-    drawn: Sequence[Round[PinningSubject]],
-    session: RoundsRequest,
-    settings: Mapping[str, JsonValue],
-    seconds: float,
-) -> list[BenchRun]:
-    """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
-
-    def here() -> Environment:
-        return environment(_ROOT)
-
-    observer = Observer("pinning", "vas affinity experiment", here(), here)
-    with session.store(settings) as store, tempfile.TemporaryDirectory() as directory:
-        left = missing(drawn, store.content.runs)
-        ended = play_shown(
-            lambda it: observer.observe(it, lambda: observe(_ROOT, work, it.experiment.arm)),
-            left,
-            store.append,
-            learned=Path(directory) / "seconds.json",
-            estimates=Estimates(left, [Expected(0.0, seconds)] * len(left)),
-            budget=Budget(session.budget),
-        )
-        note_left(ended.left)
-        return runs_of(drawn, store.runs)
 
 
 def _print(result: PinningResult, alpha: float, as_json: bool) -> None:

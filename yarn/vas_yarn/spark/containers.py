@@ -162,7 +162,7 @@ def _container(
 
 
 def _factor(value: str | float) -> float:
-    """Raises ValueError for what is no factor of a heap, infinity among it."""
+    """Parses a factor of a heap. Raises ValueError for no number, a negative or a huge one."""
     number = float(value)
     if not 0 <= number <= _MOST_FACTOR:
         raise ValueError(value)
