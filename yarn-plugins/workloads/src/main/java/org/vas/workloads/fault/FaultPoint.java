@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -141,8 +142,8 @@ final class FaultPoint {
   }
 
   private void hold() throws IOException {
-    // Whole or not at all: somebody waits for it to appear.
-    Path unfinished = directory.resolve(name + ".tmp");
+    // Whole or not at all: somebody waits for it to appear. Other processes may come here as well.
+    Path unfinished = directory.resolve(name + "." + UUID.randomUUID());
     Files.writeString(unfinished, ProcessHandle.current().pid() + " " + System.getenv("NM_HOST"));
     Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
     while (!Files.exists(directory.resolve(name + ".go"))) {
