@@ -81,6 +81,12 @@ def test_a_plain_lab_leaves_the_class_archive_of_others_alone(spec: LabSpec) -> 
     assert moved.archive.file == spec.archive.file
 
 
+def test_labs_of_two_jdks_have_an_archive_each(spec: LabSpec) -> None:
+    other = spec.model_copy(update={"java_home": Path("/opt/jdk")})
+    assert other.archive.file.parent.name == "plugins-opt-jdk"
+    assert spec.archive.file.parent.name == "plugins-jdk"
+
+
 def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:
     files = configuration(spec)
     memory = int(files["yarn-site.xml"]["yarn.nodemanager.resource.memory-mb"])

@@ -73,8 +73,10 @@ class LabSpec(BaseModel):
 
         Labs with the plugins share one, labs without them another: otherwise a lab without them
         would replace the archive that JVMs of a lab with them map, by one without their classes.
+        Labs of another JDK have others, for the same reason.
         """
-        return ClassArchive(_CDS / ("hadoop" if self.plugin_jar is None else "plugins"))
+        kind = "hadoop" if self.plugin_jar is None else "plugins"
+        return ClassArchive(_CDS / "-".join((kind, *self.java_home.resolve().parts[1:])))
 
     @property
     def ingredients(self) -> Ingredients:

@@ -21,6 +21,8 @@ EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
 VAS = SHUFFLE
 SORT = "mapreduce.task.io.sort.mb"
 OPTS = "mapreduce.map.java.opts"
+MASTER_MB = "yarn.app.mapreduce.am.resource.mb"
+MASTER_VCORES = "yarn.app.mapreduce.am.resource.cpu-vcores"
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 
 
@@ -47,6 +49,16 @@ def keys(properties: dict[str, str], site: bool = False) -> list[str]:
         (
             {"mapreduce.map.memory.mb": "9000", "yarn.scheduler.maximum-allocation-mb": "8192"},
             "mapreduce.map.memory.mb",
+        ),
+        (
+            {"mapreduce.reduce.cpu.vcores": "8", "yarn.scheduler.maximum-allocation-vcores": "4"},
+            "mapreduce.reduce.cpu.vcores",
+        ),
+        ({"mapreduce.map.cpu.vcores": "two"}, "mapreduce.map.cpu.vcores"),
+        ({"yarn.scheduler.maximum-allocation-mb": "1024"}, MASTER_MB),
+        (
+            {MASTER_VCORES: "5", "yarn.scheduler.maximum-allocation-vcores": "4"},
+            MASTER_VCORES,
         ),
         ({SLOW_START: "0"}, SLOW_START),
         ({SLOW_START: "5"}, SLOW_START),

@@ -110,20 +110,6 @@ def heap_in_container(conf: JobConfiguration) -> Iterator[Contradiction]:
             )
 
 
-def container_in_scheduler(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """Finds a container above the ResourceManager's limit, which it refuses."""
-    limit = int(number(conf, "yarn.scheduler.maximum-allocation-mb", 0))
-    for kind in ("map", "reduce"):
-        each = task(conf, kind)
-        if 0 < limit * _MIB < each.container:
-            yield Contradiction(
-                each.memory_key,
-                str(each.container // _MIB),
-                f"above yarn.scheduler.maximum-allocation-mb = {limit}: the job is refused",
-                f"at most {limit}",
-            )
-
-
 def containers_in_guests(conf: JobConfiguration, cluster: Cluster) -> Iterator[Contradiction]:
     """Finds containers that do not fit the memory of the site's guests."""
     guests = sorted(cluster.guests(), key=lambda guest: guest.memory_bytes)

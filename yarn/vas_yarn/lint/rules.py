@@ -10,6 +10,7 @@ from vas_core.suggest import closest
 from vas_yarn.lint import memory
 from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.keys import KEYS
+from vas_yarn.lint.scheduler import containers_in_scheduler
 from vas_yarn.profiles import NODE_SHUFFLE, SHUFFLE, STOCK_SHUFFLE
 from vas_yarn.site_files import JobConfiguration
 
@@ -36,6 +37,8 @@ _NUMBERS = (
     "mapreduce.task.io.sort.mb",
     "mapreduce.map.memory.mb",
     "mapreduce.reduce.memory.mb",
+    "mapreduce.map.cpu.vcores",
+    "mapreduce.reduce.cpu.vcores",
     "mapreduce.job.reduces",
 )
 _ON_LUSTRE = {"dfs.blocksize": "vas.lustre.block-size", "dfs.block.size": "vas.lustre.block-size"}
@@ -50,7 +53,7 @@ def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Cont
         memory.unreadable_sizes,
         memory.sort_buffer,
         memory.heap_in_container,
-        memory.container_in_scheduler,
+        containers_in_scheduler,
         _idle_reducers,
         _collectors,
         _one_of_two,
