@@ -25,7 +25,14 @@ from vas_affinity.watch.graph.channels import (
     parse_tcp,
     read_channels,
 )
-from vas_affinity.watch.graph.program import MARKS, Offsets, assemble_count, assemble_mark
+from vas_affinity.watch.graph.program import (
+    MARKS,
+    Maps,
+    Offsets,
+    assemble_count,
+    assemble_interrupt,
+    assemble_mark,
+)
 from vas_affinity.watch.graph.waits import ThreadWaits, parse_syscall
 from vas_affinity.watch.graph.wakeups import Counting, Wakes
 from vas_affinity.watch.graph.watch import ThreadWatch
@@ -79,7 +86,8 @@ def test_members_are_found_in_the_structure_that_is_asked_for() -> None:
 @given(st.integers(0, 1 << 14), st.integers(0, 1 << 14), st.integers(3, 1 << 20))
 def test_jumps_stay_in_the_program(pid: int, tgid: int, descriptor: int) -> None:
     for code in (
-        assemble_count(Offsets(pid, tgid), descriptor, descriptor, descriptor),
+        assemble_count(Offsets(pid, tgid), Maps(*(descriptor,) * 4)),
+        assemble_interrupt(descriptor),
         *(assemble_mark(descriptor, bit, entry=e) for bit in MARKS.values() for e in (True, False)),
     ):
         assert len(code) % 8 == 0
@@ -172,7 +180,7 @@ def test_pairs_of_the_busiest_io_threads_weigh_more() -> None:
 
 
 def test_the_counted_share_follows_its_price() -> None:
-    counting = Counting({}, counts=-1, flags=-1, cpus=1, share=0.5)
+    counting = Counting({}, Maps(-1, -1, -1, -1), cpus=1, share=0.5)
     counting.adapt(used=0.02, budget=0.005)
     assert counting.share == 0.125
     counting.adapt(used=0.0, budget=0.005)
@@ -288,7 +296,7 @@ def test_the_command_writes_what_a_plan_reads(
             assert run_command(["affinity", *words]) == 0
         finally:
             process.kill()
-    assert all(weight >= 0 for weight in read_graph(out).values())
+    assert all(weight >= 0 for weight in read_graph(out).pairs.values())
     assert json.loads(out.read_text())["overhead"]["budget"] == 0.01
     said = capsys.readouterr()
     assert said.out == ""

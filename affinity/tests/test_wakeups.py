@@ -33,9 +33,22 @@ for _ in range({ROUND_TRIPS}):
 os.write(1, b"done")
 os.read(0, 1)
 """
+# Reads a file from its disk so often when it is told to.
+READ = f"""
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+os.write(1, b"here")
+os.read(0, 1)
+for block in range({ROUND_TRIPS}):
+    os.preadv(file, [page], block % 256 * 4096)
+os.write(1, b"done")
+os.read(0, 1)
+"""
 # bpftrace finds tracepoints there, where a container has them not.
 _WITH_TRACEFS = 'mount -t debugfs none /sys/kernel/debug; exec bpftrace "$@"'
 _ROW = re.compile(r"@(direct|in_softirq)\[(\d+), (\d+)\]: (\d+)")
+_SERVED = re.compile(r"@served\[(\d+), (\d+)\]: (\d+)")
 Counts = dict[tuple[int, int], tuple[int, int]]
 
 
@@ -102,3 +115,28 @@ def test_the_assembled_programs_count_what_bpftrace_counts() -> None:
         assert wakes == theirs
         # On a busy machine many are awake before they are asked, so no share of the trips is sure.
         assert min(wakes[ask.pid, echo.pid][0], wakes[echo.pid, ask.pid][0]) > 0
+
+
+@pytest.mark.skipif(shutil.which("bpftrace") is None, reason="not installed: bpftrace")
+def test_interrupts_that_wake_a_reader_are_counted_as_bpftrace_counts_them(tmp_path: Path) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(bytes(1 << 20))
+    argv, pipe = [sys.executable, "-c", READ, str(file)], subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe) as read:
+        assert read.stdin and read.stdout
+        try:
+            if read.stdout.read(4) != b"here":
+                pytest.skip("the file system of the tests reads past no cache (O_DIRECT)")
+            with counting(Root(), [read.pid]) as ours, bpftrace(read.pid, read.pid) as oracle:
+                read.stdin.write(b"x")
+                read.stdin.flush()
+                assert read.stdout.read(4) == b"done"
+                served = {(w.interrupt, w.woken): w.count for w in ours.device_wakes()}
+                oracle.send_signal(signal.SIGINT)
+                theirs = _SERVED.findall(oracle.communicate()[0])
+        except NotHere as refused:
+            pytest.skip(str(refused))
+        finally:
+            read.kill()
+    assert served == {(int(line), int(woken)): int(count) for line, woken, count in theirs}
+    assert served

@@ -11,7 +11,6 @@ from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan, Replanned
 from vas_affinity.joint import PlannedAgain, plan_again
 from vas_affinity.machine.reading import SnapshotRequest
-from vas_affinity.options import snapshot_of
 from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.plan.options import ThreadOptions, joint_input, threads_planned
 from vas_affinity.search.score import score
@@ -37,10 +36,8 @@ def guest_replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: f
     def replan(in_force: HostPlacement | None) -> Replanned:
         if in_force is None or not in_force.shapes:
             raise BadInput("has no guests", where="the plan in force", hint="plan with --cluster")
-        snapshot = snapshot_of(None, asked)
-        return guests_found(
-            plan_again(in_force, snapshot, joint_input(options, snapshot)), move_cost
-        )
+        snapshot, known = joint_input(None, options, asked)
+        return guests_found(plan_again(in_force, snapshot, known), move_cost)
 
     return replan
 

@@ -21,6 +21,7 @@ from vas_affinity.options import snapshot_of
 from vas_affinity.placement import HostPlacement
 from vas_affinity.threads import (
     Policy,
+    ThreadGraph,
     ThreadPlan,
     ThreadPlanInput,
     ThreadPlanSettings,
@@ -118,13 +119,14 @@ def threads_planned(
     Returns the plan `given` instead, if there is one. Raises BadInput if that is a plan of other
     threads, NotHere if no process matches.
     """
-    snapshot = snapshot_of(source, asked)
+    graph = _graph(options)
+    snapshot = graph.named_in(snapshot_of(source, asked))
     unread = {one.what for one in snapshot.unread}
     if asked.processes and unread.issuperset(map(process_words, asked.processes)):
         raise no_process(asked.processes)
     pids = {thread.pid for thread in snapshot.threads}
     known = ThreadPlanInput(
-        graph=read_graph(options.graph) if options.graph else {},
+        graph=graph.pairs,
         memory={} if source else memory_shares(Root(), pids),
         io=pattern(options.io_pattern, "--io"),
         only=pattern(options.only, "--only"),
@@ -138,14 +140,23 @@ def threads_planned(
     return Planned(plan, chosen.source, known, settings, chosen)
 
 
-def joint_input(options: ThreadOptions, snapshot: Snapshot) -> JointInput:
-    """Returns what the options say of a plan of guests: graph, distances, seed and budget."""
-    return JointInput(
-        graph=read_graph(options.graph) if options.graph else {},
+def joint_input(
+    source: Path | None, options: ThreadOptions, asked: SnapshotRequest
+) -> tuple[Snapshot, JointInput]:
+    """Returns a host as it is, and what the options say of a plan of its guests."""
+    graph = _graph(options)
+    snapshot = graph.named_in(snapshot_of(source, asked))
+    known = JointInput(
+        graph=graph.pairs,
         distances=distances_of(options.distances, snapshot.topology),
         seed=options.seed,
         budget_seconds=options.budget,
     )
+    return snapshot, known
+
+
+def _graph(options: ThreadOptions) -> ThreadGraph:
+    return read_graph(options.graph) if options.graph else ThreadGraph()
 
 
 def distances_of(file: Path | None, topology: MachineTopology) -> Distances:

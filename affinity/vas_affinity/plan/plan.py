@@ -72,19 +72,22 @@ def plan(
         raise BadInput("there is nothing to place", where="affinity plan", hint=hint)
     asked = SnapshotRequest(seconds, processes, connect)
     if guests.any:
-        placement = _of_guests(snapshot_of(source, asked), guests, threads)
+        placement = _of_guests(source, guests, threads, asked)
     else:
         placement = threads_planned(source, threads, asked).plan.placement
     _print(placement, out, as_json=as_json)
 
 
-def _of_guests(snapshot: Snapshot, guests: GuestOptions, threads: ThreadOptions) -> HostPlacement:
+def _of_guests(
+    source: Path | None, guests: GuestOptions, threads: ThreadOptions, asked: SnapshotRequest
+) -> HostPlacement:
     if threads.policy == Policy.SLIDES:
         what = "the slides' order is of threads: guests go by the score or by the rule"
         raise BadInput(what, where="--policy", hint="leave it out, or give --policy rule")
     if threads.policy == Policy.RULE:
-        return plan_guests(*guests.guests_on(snapshot))
-    return guests_planned(snapshot, guests, joint_input(threads, snapshot)).placement
+        return plan_guests(*guests.guests_on(snapshot_of(source, asked)))
+    snapshot, known = joint_input(source, threads, asked)
+    return guests_planned(snapshot, guests, known).placement
 
 
 def guests_planned(snapshot: Snapshot, guests: GuestOptions, known: JointInput) -> JointPlan:

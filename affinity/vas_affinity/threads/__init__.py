@@ -1,6 +1,6 @@
 """Plans the CPU of each thread of a host: a pure function of a snapshot."""
 
-from vas_affinity.entities import PairWeights, read_graph
+from vas_affinity.entities import PairWeights, ThreadGraph, read_graph
 from vas_affinity.threads.plan import ThreadPlan, plan_threads, thread_plan_of
 from vas_affinity.threads.problem import ThreadPlanInput, thread_problem
 from vas_affinity.threads.settings import Policy, ThreadPlanSettings
@@ -8,6 +8,7 @@ from vas_affinity.threads.settings import Policy, ThreadPlanSettings
 __all__ = [
     "PairWeights",
     "Policy",
+    "ThreadGraph",
     "ThreadPlan",
     "ThreadPlanInput",
     "ThreadPlanSettings",

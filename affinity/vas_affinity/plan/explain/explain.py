@@ -14,7 +14,6 @@ from vas_affinity.options import (
     from_option,
     process_option,
     seconds_option,
-    snapshot_of,
 )
 from vas_affinity.pictures.links_svg import draw_links
 from vas_affinity.placement import HostPlacement, PinTarget
@@ -129,8 +128,7 @@ def _of_guests(
     guests: GuestOptions,
     threads: ThreadOptions,
 ) -> _Explained:
-    snapshot = snapshot_of(source, asked)
-    known = joint_input(threads, snapshot)
+    snapshot, known = joint_input(source, threads, asked)
     if placement is None:
         plan = guests_planned(snapshot, guests, known)
     else:

@@ -55,21 +55,22 @@ def graph(
     """Find which threads talk to which, and how much.
 
     Wake-ups are counted in the kernel (BPF) if it allows that; else they are estimated from what
-    threads wait for. `unread` says what could not be known. Changes nothing.
+    threads wait for. A thread that a device's interrupts wake serves it. `unread` says what could
+    not be known. Changes nothing.
 
     \b
     Examples: vas affinity graph -p NodeManager -p oss --seconds 30 --out graph.json
               vas affinity graph -p 4711 --json
     """
     pids = find_processes(_ROOT, process)
-    threads = read_snapshot(
-        _ROOT, asked=SnapshotRequest(processes=process, jvm_names=jvm_names)
-    ).threads
+    asked = SnapshotRequest(processes=process, jvm_names=jvm_names)
+    snapshot = read_snapshot(_ROOT, asked=asked)
+    keys = ThreadKeys.of(_ROOT, snapshot.threads)
     columns = (TextColumn("watching"), BarColumn(), TextColumn("{task.completed:.0f} s"))
     hidden = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
         task = bar.add_task("", total=seconds)
-        watch = ThreadWatch(_ROOT, pids, ThreadKeys.of(_ROOT, threads), budget / 100)
+        watch = ThreadWatch(_ROOT, pids, keys, budget / 100, snapshot.interrupts)
         found = watch.run(seconds, lambda now: bar.update(task, completed=now))
     if out:
         write_atomically(out, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")

@@ -3,8 +3,9 @@
 One program runs at the raw tracepoint `sched_waking`, in the waker's context. It counts, for each
 pair of threads (waker, woken) of the watched processes, the direct wake-ups and those within a
 softirq: with loopback sockets, the sender runs the receiver's side there too. Wake-ups by timers
-and device interrupts are left out, as the running thread does not cause them. Small programs at the
-entries and exits of softirqs, timers and interrupts keep a flag for each CPU.
+are left out, as the running thread does not cause them; those by a device's interrupt count for
+the interrupt. Small programs at the entries and exits of softirqs, timers and interrupts keep a
+flag for each CPU, and the number of its last interrupt.
 """
 
 from __future__ import annotations
@@ -39,7 +40,24 @@ MARKS = {
     "timer_expire": _TIMER,
 }
 """Tracepoint, without `_entry` and `_exit`, -> flag."""
-_NOT_ITS_DOING = _DEVICE | _HIGH_TIMER | _TIMER
+INTERRUPT = "irq_handler_entry"
+"""Where an interrupt's number is noted too: `assemble_interrupt`."""
+_TIMERS = _HIGH_TIMER | _TIMER
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The descriptors of the programs' maps.
+
+    CPU -> flags, and its last interrupt in the upper half; watched process -> 1; pair of threads
+    (waker, woken) -> two counts, and (interrupt, woken) -> two counts, of which the second is of
+    what happened within a softirq.
+    """
+
+    flags: int
+    watched: int
+    pairs: int
+    served: int
 
 
 class _Assembler:
@@ -75,10 +93,26 @@ class _Assembler:
 
 _MOV, _MOV_IMMEDIATE, _ADD, _ADD_IMMEDIATE = 0xBF, 0xB7, 0x0F, 0x07
 _AND_IMMEDIATE, _OR_IMMEDIATE, _SHIFT_RIGHT, _SHIFT_LEFT = 0x57, 0x47, 0x77, 0x67
+_MOV32, _OR = 0xBC, 0x4F
 _LOAD32, _LOAD64, _STORE32, _STORE64, _STORE32_IMMEDIATE, _STORE64_IMMEDIATE = (
     0x61, 0x79, 0x63, 0x7B, 0x62, 0x7A,
 )  # fmt: skip
 _IF_ZERO, _IF_NOT_ZERO, _ATOMIC_ADD64, _EXIT = 0x15, 0x55, 0xDB, 0x95
+
+
+def assemble_interrupt(flags_map: int) -> bytes:
+    """Returns the program that notes which interrupt a CPU begins to handle, and sets its flag."""
+    a = _Assembler()
+    a.put(_LOAD64, _R6, _R1)  # the interrupt's number
+    _find_flags(a, flags_map)
+    a.put(_LOAD64, _R1, _R0)
+    a.put(_MOV32, _R1, _R1)  # without the last one's number
+    a.put(_OR_IMMEDIATE, _R1, value=_DEVICE)
+    a.put(_SHIFT_LEFT, _R6, value=32)
+    a.put(_OR, _R1, _R6)
+    a.put(_STORE64, _R0, _R1)
+    _end(a)
+    return a.assembled()
 
 
 def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
@@ -95,45 +129,62 @@ def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
     return a.assembled()
 
 
-def assemble_count(offsets: Offsets, flags_map: int, watched_map: int, counts_map: int) -> bytes:
-    """Returns the program that counts a wake-up.
-
-    The maps are descriptors: CPU -> flags, watched process -> 1, pair of threads -> two counts.
-    """
+def assemble_count(offsets: Offsets, maps: Maps) -> bytes:
+    """Returns the program that counts a wake-up, by a thread or by a device's interrupt."""
     a = _Assembler()
     a.put(_LOAD64, _R6, _R1)  # the woken task
-    _find_flags(a, flags_map)
+    _find_flags(a, maps.flags)
     a.put(_LOAD64, _R7, _R0)
     a.put(_MOV, _R1, _R7)
-    a.put(_AND_IMMEDIATE, _R1, value=_NOT_ITS_DOING)
+    a.put(_AND_IMMEDIATE, _R1, value=_DEVICE)
+    a.jump(_IF_NOT_ZERO, _R1, "device")
+    a.put(_MOV, _R1, _R7)
+    a.put(_AND_IMMEDIATE, _R1, value=_TIMERS)
     a.jump(_IF_NOT_ZERO, _R1, _OUT)
     a.call(_CURRENT)
     a.put(_MOV, _R8, _R0)  # the waker: process in the upper half, thread in the lower
     a.put(_SHIFT_RIGHT, _R0, value=32)
     a.put(_STORE32, _FRAME, _R0, -4)
-    _leave_unless_watched(a, watched_map, -4)
+    _leave_unless_watched(a, maps.watched, -4)
+    _leave_unless_woken_is_watched(a, offsets, maps.watched)
+    _count(a, maps.pairs, _R8, "pair")
+    a.label("device")
+    _leave_unless_woken_is_watched(a, offsets, maps.watched)
+    a.put(_MOV, _R8, _R7)
+    a.put(_SHIFT_RIGHT, _R8, value=32)
+    _count(a, maps.served, _R8, "served")
+    _end(a)
+    return a.assembled()
+
+
+def _leave_unless_woken_is_watched(a: _Assembler, offsets: Offsets, watched: int) -> None:
+    """Puts the woken thread into the second half of the key at -16."""
     _read_member(a, offsets.tgid, -8)
-    _leave_unless_watched(a, watched_map, -8)
+    _leave_unless_watched(a, watched, -8)
     _read_member(a, offsets.pid, -8)
-    a.put(_STORE32, _FRAME, _R8, -16)
     a.put(_LOAD32, _R1, _FRAME, -8)
     a.put(_STORE32, _FRAME, _R1, -12)
-    _find(a, counts_map, -16)
-    a.jump(_IF_NOT_ZERO, _R0, "add")
+
+
+def _count(a: _Assembler, table: int, waker: int, name: str) -> None:
+    """Adds one to a pair's first count, or to its second within a softirq, and ends."""
+    a.put(_STORE32, _FRAME, waker, -16)
+    _find(a, table, -16)
+    a.jump(_IF_NOT_ZERO, _R0, name + " is known")
     a.put(_STORE64_IMMEDIATE, _FRAME, 0, -32)
     a.put(_STORE64_IMMEDIATE, _FRAME, 0, -24)
-    _insert(a, counts_map, -16, -32)
-    _find(a, counts_map, -16)
+    _insert(a, table, -16, -32)
+    _find(a, table, -16)
     a.jump(_IF_ZERO, _R0, _OUT)
-    a.label("add")
+    a.label(name + " is known")
     a.put(_MOV, _R1, _R7)
     a.put(_AND_IMMEDIATE, _R1, value=_SOFTIRQ)
     a.put(_SHIFT_LEFT, _R1, value=3)
     a.put(_ADD, _R0, _R1)
     a.put(_MOV_IMMEDIATE, _R1, value=1)
     a.put(_ATOMIC_ADD64, _R0, _R1)
-    _end(a)
-    return a.assembled()
+    a.put(_MOV_IMMEDIATE, _R0)
+    a.put(_EXIT)
 
 
 def _end(a: _Assembler) -> None:

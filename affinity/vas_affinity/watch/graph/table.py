@@ -11,7 +11,7 @@ _SHOWN = 30
 
 
 def print_graph(found: CommunicationGraph) -> None:
-    """Prints the heaviest pairs of threads."""
+    """Prints the heaviest pairs of threads, and which threads serve which devices."""
     shown = found.pairs[:_SHOWN]
     names = found.names
     rows = (
@@ -26,6 +26,12 @@ def print_graph(found: CommunicationGraph) -> None:
     print_table(("a", "b", "weight", "why"), rows)
     if len(shown) < len(found.pairs):
         note(f"{len(found.pairs) - len(shown)} lighter pairs are not shown; --json has all")
+    if found.devices:
+        served = sorted(found.devices.items(), key=lambda item: -item[1].per_second)
+        lines = (
+            (label(key, names.get(key)), one.device, f"{one.per_second:.1f}") for key, one in served
+        )
+        print_table(("thread", "serves", "wakes it per second"), lines)
 
 
 def print_cost(found: CommunicationGraph) -> None:

@@ -13,11 +13,14 @@ from vas_affinity.machine.cpulist import parse_cpulist
 from vas_affinity.watch.graph import bpf
 from vas_affinity.watch.graph.btf import member_offsets
 from vas_affinity.watch.graph.program import (
+    INTERRUPT,
     KEY_BYTES,
     MARKS,
     VALUE_BYTES,
+    Maps,
     Offsets,
     assemble_count,
+    assemble_interrupt,
     assemble_mark,
 )
 from vas_core.errors import NotHere
@@ -40,6 +43,15 @@ class Wakes:
     softirq: int
 
 
+@dataclass(frozen=True)
+class DeviceWakes:
+    """The number of times that an interrupt's handler woke a thread while this was counted."""
+
+    interrupt: int
+    woken: int
+    count: int
+
+
 @dataclass
 class Counting:
     """A running count of wake-ups. `attached_seconds` is how long it counted so far.
@@ -49,8 +61,7 @@ class Counting:
 
     programs: dict[str, int]
     """Tracepoint -> program."""
-    counts: int
-    flags: int
+    maps: Maps
     cpus: int
     attached_seconds: float = 0.0
     share: float = 1.0
@@ -61,7 +72,7 @@ class Counting:
     def start(self) -> None:
         """Starts counting, or continues after a stop."""
         # What was entered when it last stopped has left since.
-        bpf.put(self.flags, bytes(4), bytes(8 * self.cpus))
+        bpf.put(self.maps.flags, bytes(4), bytes(8 * self.cpus))
         for tracepoint, program in self.programs.items():
             self._links.append(bpf.attach(program, tracepoint))
         self._since = time.monotonic()
@@ -84,9 +95,17 @@ class Counting:
 
     def wakes(self) -> list[Wakes]:
         """Returns the wake-ups counted so far."""
-        found = bpf.entries(self.counts, KEY_BYTES, VALUE_BYTES)
+        found = bpf.entries(self.maps.pairs, KEY_BYTES, VALUE_BYTES)
         return [
             Wakes(*struct.unpack("<II", key), *struct.unpack("<QQ", value))
+            for key, value in found.items()
+        ]
+
+    def device_wakes(self) -> list[DeviceWakes]:
+        """Returns the wake-ups by interrupts of devices counted so far."""
+        found = bpf.entries(self.maps.served, KEY_BYTES, VALUE_BYTES)
+        return [
+            DeviceWakes(*struct.unpack("<II", key), sum(struct.unpack("<QQ", value)))
             for key, value in found.items()
         ]
 
@@ -106,24 +125,36 @@ def counting(root: Root, pids: Sequence[int]) -> Iterator[Counting]:
             return descriptor
 
         try:
-            flags = kept(bpf.make_map(bpf.PER_CPU_ARRAY, 4, 8, 1))
-            watched = kept(bpf.make_map(bpf.HASH, 4, 4, _MOST_PROCESSES))
-            counts = kept(bpf.make_map(bpf.HASH, KEY_BYTES, VALUE_BYTES, _MOST_PAIRS))
+            maps = Maps(
+                flags=kept(bpf.make_map(bpf.PER_CPU_ARRAY, 4, 8, 1)),
+                watched=kept(bpf.make_map(bpf.HASH, 4, 4, _MOST_PROCESSES)),
+                pairs=kept(bpf.make_map(bpf.HASH, KEY_BYTES, VALUE_BYTES, _MOST_PAIRS)),
+                served=kept(bpf.make_map(bpf.HASH, KEY_BYTES, VALUE_BYTES, _MOST_PAIRS)),
+            )
             for pid in pids[:_MOST_PROCESSES]:
-                bpf.put(watched, struct.pack("<I", pid), struct.pack("<I", 1))
-            codes = {
-                f"{name}_{end}": assemble_mark(flags, bit, entry=end == "entry")
-                for name, bit in MARKS.items()
-                for end in ("entry", "exit")
-            } | {_TRACEPOINT: assemble_count(offsets, flags, watched, counts)}
+                bpf.put(maps.watched, struct.pack("<I", pid), struct.pack("<I", 1))
+            codes = _codes(offsets, maps)
             programs = {name: kept(bpf.load(code)) for name, code in codes.items()}
             kept(bpf.count_run_time())
-            found = Counting(programs, counts, flags, cpus)
+            found = Counting(programs, maps, cpus)
             stack.callback(found.stop)
             found.start()
         except OSError as refused:
             raise NotHere(f"bpf(2): {refused.strerror}") from refused
         yield found
+
+
+def _codes(offsets: Offsets, maps: Maps) -> dict[str, bytes]:
+    """Returns tracepoint -> code of its program."""
+    marks = {
+        f"{name}_{end}": assemble_mark(maps.flags, bit, entry=end == "entry")
+        for name, bit in MARKS.items()
+        for end in ("entry", "exit")
+    }
+    return marks | {
+        INTERRUPT: assemble_interrupt(maps.flags),
+        _TRACEPOINT: assemble_count(offsets, maps),
+    }
 
 
 def read_offsets(root: Root) -> Offsets:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vas_affinity.machine.reading.tasks import read_gone, read_task, tids_of
-from vas_affinity.machine.snapshot import Unread
+from vas_affinity.machine.snapshot import Interrupt, Unread
 from vas_affinity.watch.graph.channels import ChannelKind, Channels, read_channels
+from vas_affinity.watch.graph.served import ServedDevice, served_devices
 from vas_affinity.watch.graph.waits import ThreadWaits
 from vas_affinity.watch.graph.wakeups import Counting, Wakes, counting
 from vas_affinity.watch.graph.weights import (
@@ -61,6 +62,8 @@ class CommunicationGraph:
     threads: int
     names: dict[str, str] = field(default_factory=dict)
     """Key -> full name of the threads whose JVM told it."""
+    devices: dict[str, ServedDevice] = field(default_factory=dict)
+    """Key -> device whose interrupts wake the thread."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document that `vas affinity plan --graph` reads."""
@@ -72,6 +75,10 @@ class CommunicationGraph:
                 for p in self.pairs
             ],
             "names": self.names,
+            "devices": {
+                key: {"device": one.device, "per_second": round(one.per_second, 3)}
+                for key, one in self.devices.items()
+            },
             "channels": self.channels,
             "unread": [one.model_dump() for one in self.unread],
             "overhead": {k: round(v, 5) for k, v in vars(self.overhead).items()},
@@ -87,6 +94,7 @@ class ThreadWatch:
     names: ThreadKeys
     budget: float
     """In CPUs: a quarter is for samples, a quarter for counting, the rest for everything else."""
+    interrupts: Sequence[Interrupt] = ()
     unread: list[Unread] = field(default_factory=list)
     seen: dict[int, ThreadWaits] = field(default_factory=dict)
     looks: int = 0
@@ -108,6 +116,7 @@ class ThreadWatch:
                 counts.stop()
             took = time.monotonic() - started
             wakes = counts.wakes() if counts else []
+            by_devices = counts.device_wakes() if counts else []
             counted = counts.attached_seconds if counts else 0.0
             kernel = counts.kernel_seconds() if counts else 0.0
         who = self._who()
@@ -129,6 +138,7 @@ class ThreadWatch:
             took,
             len(who),
             {one.key: one.name for one in who.values() if one.name is not None},
+            served_devices(by_devices, counted or 1.0, who, self.interrupts),
         )
 
     def _start(self, stack: ExitStack) -> Counting | None:

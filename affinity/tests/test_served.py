@@ -1,0 +1,115 @@
+"""The device that a thread serves, by the interrupts that wake the thread."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from vas_affinity.machine.reading import read_snapshot
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
+from vas_affinity.machine.topology import Cpu, MachineTopology
+from vas_affinity.threads import ThreadGraph, read_graph
+from vas_affinity.watch.graph.served import ServedDevice, served_devices
+from vas_affinity.watch.graph.wakeups import DeviceWakes
+from vas_affinity.watch.graph.weights import Who
+from vas_core.cli import run_command
+from vas_core.root import Root
+
+WHO = {1: Who(1, "p/a/0"), 2: Who(1, "p/b/0")}
+LINES = (
+    Interrupt(number=30, device="nvme0", kind=DeviceKind.STORAGE, queue=1),
+    Interrupt(number=31, device="nvme0", kind=DeviceKind.STORAGE, queue=2),
+    Interrupt(number=40, device="sda", kind=DeviceKind.STORAGE),
+    Interrupt(number=1, device="i8042", kind=DeviceKind.OTHER),
+)
+TOPOLOGY = MachineTopology(
+    name="h", cpus=(Cpu(number=0, package=0, die=0, node=0, l3=0, l2=0, core=0),)
+)
+READER = """
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+os.write(1, b"ready")
+while True:
+    for block in range(256):
+        os.preadv(file, [page], 4096 * block)
+"""
+
+
+def test_all_queues_of_a_device_are_one() -> None:
+    wakes = [DeviceWakes(30, 1, 60), DeviceWakes(31, 1, 40), DeviceWakes(40, 2, 10)]
+    assert served_devices(wakes, 2.0, WHO, LINES) == {
+        "p/a/0": ServedDevice("nvme0", 50.0),
+        "p/b/0": ServedDevice("sda", 5.0),
+    }
+
+
+@pytest.mark.parametrize(
+    "wakes",
+    [
+        [DeviceWakes(30, 1, 50), DeviceWakes(40, 1, 50)],  # of two disks
+        [DeviceWakes(30, 1, 50), DeviceWakes(99, 1, 50)],  # of one, and of what nobody knows
+        [DeviceWakes(1, 1, 50)],  # a keyboard
+        [DeviceWakes(30, 1, 1)],  # once in two seconds
+        [DeviceWakes(30, 7, 50)],  # a thread that is gone
+    ],
+)
+def test_a_thread_of_several_devices_or_hardly_any_serves_none(wakes: list[DeviceWakes]) -> None:
+    assert served_devices(wakes, 2.0, WHO, LINES) == {}
+
+
+def test_a_graph_names_devices_that_the_machine_has() -> None:
+    threads = tuple(
+        Thread(tid=n, pid=1, key=key, name="x", role=ThreadRole.SERVICE, device=device)
+        for n, (key, device) in enumerate({"a": None, "b": None, "c": "sda", "d": None}.items())
+    )
+    here = Snapshot(host="h", topology=TOPOLOGY, interrupts=LINES, threads=threads)
+    graph = ThreadGraph(devices={"a": "nvme0", "b": "elsewhere", "c": "nvme0"})
+    found = graph.named_in(here)
+    assert [thread.device for thread in found.threads] == ["nvme0", None, "sda", None]
+
+
+@contextmanager
+def reader(file: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that reads a file from its disk again and again."""
+    file.write_bytes(bytes(1 << 20))
+    argv = [sys.executable, "-c", READER, str(file)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            if process.stdout.read(5) != b"ready":
+                pytest.skip(f"the file system of {file.parent} reads past no cache (O_DIRECT)")
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.unhurried
+@pytest.mark.machine
+def test_who_reads_from_a_disk_serves_it_and_a_plan_knows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disks = {line.device for line in read_snapshot(Root()).interrupts if line.kind == "storage"}
+    if not disks:
+        pytest.skip("no interrupt of a disk is known on this machine")
+    out = tmp_path / "graph.json"
+    with reader(tmp_path / "data") as process:
+        asked = ["affinity", "graph", "-p", str(process.pid), "--seconds", "2", "--budget", "100"]
+        assert run_command([*asked, "--out", str(out)]) == 0
+        unread = [one["what"] for one in json.loads(out.read_text())["unread"]]
+        if "wake-ups" in unread:
+            pytest.skip("the kernel allows no BPF here")
+        (device,) = read_graph(out).devices.values()
+        assert device in disks
+        assert run_command([*asked, "--json"]) == 0
+        (served,) = json.loads(capsys.readouterr().out)["devices"].values()
+        assert served["per_second"] > 10
+        explain = ["affinity", "explain", "--process", str(process.pid), "--graph", str(out)]
+        assert run_command([*explain, "--json"]) == 0
+        assert device in capsys.readouterr().out
