@@ -239,6 +239,10 @@ def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -
     found = json.loads(capsys.readouterr().out)
     assert sum(run["value"] for run in found["runs"]) > 0
     assert {"mean", "sd", "relative_sd"} <= set(found["arms"][BASE.name])
+    for run in found["runs"]:
+        assert 0 <= run["cross_node_share"] <= 1
+        assert run["migrations_per_second"] == 0 or "unpinned" in run["arm"]
+    assert set(found["counts"]) == set(found["arms"])
 
 
 @pytest.mark.machine

@@ -13,7 +13,7 @@ from vas_bench.engine.rounds import ArmSubject, RunIdentity
 from vas_bench.pairs.places import SAME, PairPlaces
 from vas_bench.pinning.conduct import measured
 from vas_bench.pinning.design import FEWEST_RUNS, PinningAnswer, contrast, corrected
-from vas_bench.pinning.workload import last_number
+from vas_bench.pinning.workload import Worked, last_number
 from vas_bench.results.measures import PAIRS
 from vas_bench.results.record import BenchRun, Parameter
 from vas_bench.results.systems import DiskPair
@@ -51,7 +51,7 @@ class Uploads:
             argv = [str(self.program), place, str(self.seconds), str(self.checksums)]
             if pair.cpus:
                 argv.append(",".join(map(str, pair.cpus)))
-            found = measured(root, lambda: last_number(argv, run(argv).stdout))
+            found = measured(root, lambda: Worked(last_number(argv, run(argv).stdout)))
         if self._handled(root) != before:
             raise VasError("the disk's interrupt moved to another CPU", hint="stop irqbalance")
         after = read_device(root, self.directory)

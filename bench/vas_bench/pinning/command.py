@@ -24,7 +24,7 @@ from vas_bench.pinning.session import (
     runs_option,
     seconds_option,
 )
-from vas_bench.pinning.tables import print_answers, print_arms
+from vas_bench.pinning.tables import print_answers, print_arms, print_counts
 from vas_bench.pinning.workload import (
     PinningWorkload,
     Pipeline,
@@ -182,6 +182,9 @@ def _print_tables(result: PinningResult, alpha: float) -> None:
     print_arms(result.metric, result.summaries())
     click.echo()
     print_answers(result.tests(), alpha)
+    if counts := result.counts():
+        click.echo()
+        print_counts(counts)
     note(
         f"{result.cpus} CPUs; other processes used {result.others_cpus:.2f} of them on average; "
         f"effects on the mean are in % of the arm that is neither tuned nor pinned"

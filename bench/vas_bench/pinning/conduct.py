@@ -14,7 +14,7 @@ from vas_bench.engine.observe import Observation
 from vas_bench.engine.rounds import ArmSubject, RunIdentity
 from vas_bench.pinning import tuning
 from vas_bench.pinning.design import PinningAnswer, PinningArm, arms, questions
-from vas_bench.pinning.workload import PinningWorkload
+from vas_bench.pinning.workload import PinningWorkload, Worked
 from vas_bench.results.measures import PINNING
 from vas_bench.results.record import BenchRun
 from vas_bench.statistics.summary import Summary, summary
@@ -24,6 +24,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _IDLE_FIELDS = (3, 4)  # of /proc/stat's first line: idle, iowait
 _STEAL_FIELD = 7
 _MEASURES = {"value": "work_rate", "seconds": "wall_seconds"}
+COUNTED = ("migrations_per_second", "cross_node_share")
 
 
 PinningSubject = ArmSubject[PinningArm]
@@ -66,6 +67,17 @@ class PinningResult:
         """Returns the tests of means and variances; none with fewer than three runs of an arm."""
         return questions(self.values)
 
+    def counts(self) -> dict[str, dict[str, float]]:
+        """Returns arm -> measure -> mean of what the workload counted; empty if it counts
+        nothing."""
+        found: dict[str, dict[str, float]] = {}
+        for name in self.values:
+            runs = [run.measures for run in self.runs if run.system == name]
+            counted = [one for one in COUNTED if all(one in run for run in runs)]
+            if counted:
+                found[name] = {one: sum(run[one] for run in runs) / len(runs) for one in counted}
+        return found
+
     @property
     def others_cpus(self) -> float:
         """The mean number of CPUs that other processes used during the runs."""
@@ -84,6 +96,7 @@ class PinningResult:
             "others_cpus_mean": round(self.others_cpus, 3),
             "alpha": alpha,
             "arms": {name: _spread(one) for name, one in self.summaries().items()},
+            "counts": self.counts(),
             "tests": [{**vars(t), "significant": t.significant(alpha)} for t in self.tests()],
             "runs": [_as_json(run) for run in self.runs],
         }
@@ -96,7 +109,9 @@ def _spread(one: Summary) -> dict[str, float]:
 
 def _as_json(run: BenchRun) -> dict[str, Any]:
     names = (*_MEASURES, "others_cpus", "stolen_cpus")
-    return {"arm": run.system, **{name: run.measures[_MEASURES.get(name, name)] for name in names}}
+    found = {name: run.measures[_MEASURES.get(name, name)] for name in names}
+    counted = {name: run.measures[name] for name in COUNTED if name in run.measures}
+    return {"arm": run.system, **found, **counted}
 
 
 def machine() -> tuple[int, str]:
@@ -113,21 +128,21 @@ def observe(root: Root, workload: PinningWorkload, arm: PinningArm) -> Observati
         return measured(root, lambda: workload.run(arm))
 
 
-def measured(root: Root, work: Callable[[], float]) -> Observation:
-    """Calls what returns a work rate; notes how long it took, and the CPUs that others used."""
+def measured(root: Root, work: Callable[[], Worked]) -> Observation:
+    """Calls what works; notes how long it took, and the CPUs that others used."""
     busy, stolen = _cpu_seconds(root)
     own, started = _own_seconds(), time.monotonic()
-    value = work()
+    worked = work()
     seconds = time.monotonic() - started
     busy_after, stolen_after = _cpu_seconds(root)
     others = busy_after - busy - (_own_seconds() - own)
     found = {
-        "work_rate": value,
+        "work_rate": worked.value,
         "wall_seconds": round(seconds, 3),
         "others_cpus": round(max(0.0, others) / seconds, 3),
         "stolen_cpus": round((stolen_after - stolen) / seconds, 3),
     }
-    return Observation(found)
+    return Observation(found | dict(worked.counts))
 
 
 def _cpu_seconds(root: Root) -> tuple[float, float]:

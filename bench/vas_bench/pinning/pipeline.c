@@ -3,7 +3,9 @@
 //   pipeline STAGES SECONDS pipe|futex MESSAGES BYTES [CPU,CPU,...]
 //
 // MESSAGES are under way at once; a stage reads and writes all BYTES of each. With a list of CPUs
-// stage n stays on the n-th. Prints how many messages went once around, per second: its last line.
+// stage n stays on the n-th. Prints a line for each count, NAME VALUE: how often a stage changed its
+// CPU, per second, and of the messages that were handed on, the share that the next stage took on
+// another memory node. Its last line is how many messages went once around, per second.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -27,12 +29,14 @@ struct stage {
     int queue[MOST_MESSAGES];
     unsigned head, tail;
     pthread_t thread;
+    atomic_ulong taken, crossed, moved;
 };
 
 static struct stage stages[MOST_STAGES];
 static int stage_count, message_count, by_pipe;
 static size_t message_words;
 static unsigned long *payload[MOST_MESSAGES];
+static unsigned left_node[MOST_MESSAGES];  // where a message was handed on last
 static atomic_ulong rounds;
 
 static void fail(const char *what) {
@@ -59,6 +63,12 @@ static int take(struct stage *from) {
     return from->queue[from->head++ % MOST_MESSAGES];
 }
 
+// Only the stage itself writes its counts.
+static void count(atomic_ulong *of) {
+    atomic_store_explicit(of, atomic_load_explicit(of, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 static void *work(void *argument) {
     struct stage *self = argument;
     int number = (int)(self - stages);
@@ -72,11 +82,18 @@ static void *work(void *argument) {
         CPU_SET(self->cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) != 0) fail("sched_setaffinity");
     }
+    unsigned last_cpu = 0, cpu = 0, node = 0;
     for (;;) {
         int message = take(self);
+        if (getcpu(&cpu, &node) != 0) fail("getcpu");
+        if (cpu != last_cpu) count(&self->moved);
+        if (left_node[message] != node) count(&self->crossed);
+        count(&self->taken);
+        last_cpu = cpu;
         for (size_t word = 0; word < message_words; word++)
             payload[message][word] = payload[message][word] * 31 + (unsigned long)number;
         if (number == stage_count - 1) atomic_fetch_add(&rounds, 1);
+        left_node[message] = node;
         put(next, message);
     }
     return NULL;
@@ -105,8 +122,39 @@ static void make(int number, int cpu) {
     }
 }
 
-int main(int count, char **words) {
-    if (count < 6) {
+struct counts {
+    unsigned long taken, crossed, moved;
+};
+
+static struct counts all_counts(void) {
+    struct counts all = {0};
+    for (int n = 0; n < stage_count; n++) {
+        all.taken += atomic_load(&stages[n].taken);
+        all.crossed += atomic_load(&stages[n].crossed);
+        all.moved += atomic_load(&stages[n].moved);
+    }
+    return all;
+}
+
+static void measure(double seconds) {
+    rest(warm_up_seconds);
+    double started = now();
+    unsigned long rounds_before = atomic_load(&rounds);
+    struct counts before = all_counts();
+    rest(seconds);
+    double took = now() - started;
+    unsigned long rounds_after = atomic_load(&rounds);
+    struct counts after = all_counts();
+    unsigned long taken = after.taken - before.taken;
+    printf("migrations_per_second %.3f\n", (double)(after.moved - before.moved) / took);
+    if (taken > 0)
+        printf("cross_node_share %.4f\n", (double)(after.crossed - before.crossed) / (double)taken);
+    printf("%.2f\n", (double)(rounds_after - rounds_before) / took);
+    fflush(stdout);
+}
+
+int main(int argc, char **words) {
+    if (argc < 6) {
         fprintf(stderr, "usage: pipeline STAGES SECONDS pipe|futex MESSAGES BYTES [CPU,...]\n");
         return 2;
     }
@@ -115,7 +163,7 @@ int main(int count, char **words) {
     by_pipe = strcmp(words[3], "pipe") == 0;
     message_count = atoi(words[4]);
     message_words = (size_t)atol(words[5]) / sizeof(unsigned long);
-    char *cpus = count > 6 ? words[6] : NULL;
+    char *cpus = argc > 6 ? words[6] : NULL;
     if (stage_count < 1 || stage_count > MOST_STAGES || message_count < 1 ||
         message_count > MOST_MESSAGES || seconds <= 0) {
         fprintf(stderr, "pipeline: a number is out of bounds\n");
@@ -131,11 +179,6 @@ int main(int count, char **words) {
     for (int n = 0; n < message_count; n++) put(&stages[0], n);
     for (int n = 0; n < stage_count; n++)
         if (pthread_create(&stages[n].thread, NULL, work, &stages[n]) != 0) fail("pthread_create");
-    rest(warm_up_seconds);
-    double started = now();
-    unsigned long before = atomic_load(&rounds);
-    rest(seconds);
-    printf("%.2f\n", (double)(atomic_load(&rounds) - before) / (now() - started));
-    fflush(stdout);
+    measure(seconds);
     _exit(0);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from vas_bench.pinning.design import PinningAnswer
+from vas_bench.results.measures import noun_of
 from vas_bench.statistics.summary import Summary
 from vas_core.table import print_table
 
@@ -14,6 +15,14 @@ def print_arms(metric: str, summaries: Mapping[str, Summary]) -> None:
     print_table(
         ("arm", "n", f"mean {metric}", "sd", "sd/mean", "least", "most"),
         (_arm_row(name, one) for name, one in summaries.items()),
+    )
+
+
+def print_counts(counts: Mapping[str, Mapping[str, float]]) -> None:
+    """Prints a row for each arm: the means of what its runs counted."""
+    print_table(
+        ("arm", *(noun_of(name) for name in next(iter(counts.values())))),
+        ((arm, *(f"{value:.3g}" for value in of.values())) for arm, of in counts.items()),
     )
 
 

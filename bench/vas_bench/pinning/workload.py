@@ -12,13 +12,20 @@ from importlib.resources.abc import Traversable
 from itertools import groupby
 from math import isfinite
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_bench.pinning.design import PinningArm
 from vas_core.compiler import c_compiler
 from vas_core.errors import NotHere, VasError
 from vas_core.process import run
+
+
+class Worked(NamedTuple):
+    """A run's value, and what the workload counted: measure -> value."""
+
+    value: float
+    counts: Mapping[str, float] = {}
 
 
 class PinningWorkload(Protocol):
@@ -31,8 +38,8 @@ class PinningWorkload(Protocol):
     def describe(self) -> str:
         """Returns one line: the program, and the meaning of "pinned"."""
 
-    def run(self, arm: PinningArm) -> float:
-        """Runs the workload once and returns its metric. Raises VasError when it fails."""
+    def run(self, arm: PinningArm) -> Worked:
+        """Runs the workload once. Raises VasError when it fails."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +71,14 @@ class Pipeline:
         share = self.stages / len(self.cpus)
         return [self.cpus[int(stage / share)] for stage in range(self.stages)]
 
-    def run(self, arm: PinningArm) -> float:
+    def run(self, arm: PinningArm) -> Worked:
         words = (self.stages, self.seconds, self.transport, self.messages, self.message_bytes)
         argv = [str(self.program), *map(str, words)]
         if arm.pinned:
             argv.append(",".join(map(str, self.places())))
-        return last_number(argv, run(argv).stdout)
+        said = run(argv).stdout
+        counts = (line.split() for line in said.splitlines()[:-1])
+        return Worked(last_number(argv, said), {name: float(value) for name, value in counts})
 
 
 @dataclass(frozen=True)
@@ -87,11 +96,11 @@ class UserCommand:
         to = f"to CPUs {format_cpulist(self.cpus)}" if self.cpus else "by itself (VAS_PINNED=1)"
         return f"{self.argv[0]}; pinned: {to}"
 
-    def run(self, arm: PinningArm) -> float:
+    def run(self, arm: PinningArm) -> Worked:
         cpus = self.cpus if arm.pinned else None
         with kept_on(cpus):
             done = run(self.argv, env=_environment(arm))
-        return last_number(self.argv, done.stdout)
+        return Worked(last_number(self.argv, done.stdout))
 
 
 def check_command(argv: Sequence[str]) -> None:

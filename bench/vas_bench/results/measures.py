@@ -63,6 +63,8 @@ MEASURES: dict[str, Measure] = {
     "hsph": Measure("TB/h", "terabytes sorted an hour, all phases: not a TPC result", "higher"),
     "beside_job_seconds": Measure("s", "time of a job that ran next to the service's clients"),
     "work_rate": Measure("", "work done, as the workload prints it", "higher"),
+    "migrations_per_second": Measure("1/s", "times that a thread changed its CPU"),
+    "cross_node_share": Measure("", "of messages, those taken on another memory node"),
     "wall_seconds": Measure("s", "wall time of the run", "neither"),
     "others_cpus": Measure("", "CPUs that other processes used meanwhile", "neither"),
     "stolen_cpus": Measure("", "CPUs that the hypervisor kept meanwhile", "neither"),
