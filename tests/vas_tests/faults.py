@@ -8,7 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -198,7 +198,10 @@ class FaultyJob:
 
     def outputs(self) -> list[Path]:
         """Returns the directories of map output that exist, as paths outside the lab."""
-        return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
+        while True:
+            # Python 3.11's glob raises this for a directory that is removed while it looks.
+            with suppress(FileNotFoundError):
+                return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
 
     def processes(self) -> list[str]:
         """Returns the command lines of the job's containers that run."""
