@@ -93,6 +93,8 @@ def test_of_two_attempts_of_a_task_one_counts(node_lab: Lab, way: str) -> None:
     points = (
         Point("slow-map", attempt("m_000000_0"), "open", r"job\.split$"),
         Point("slow-reducer", attempt("r_000000_0"), "write", _OUTPUT, nth=_HALF),
+        # On a busy machine it may be begun, and be done, before the slow one is at its half.
+        Point("second-reducer", attempt("r_000000_1"), "write", _OUTPUT, nth=_HALF),
     )
     conf = {
         "mapreduce.map.speculative": "true",
@@ -106,6 +108,7 @@ def test_of_two_attempts_of_a_task_one_counts(node_lab: Lab, way: str) -> None:
         node_lab, "speculative", *points, conf={**_STOCK_MAPS, **WAYS[way], **conf}
     ) as job:
         job.held("slow-reducer")
+        job.release("second-reducer")
         job.succeeded()
         after = {name: each.state for name, each in job.attempts().items()}
     assert after["m_000000_1"] == after["r_000000_1"] == "SUCCEEDED"

@@ -23,11 +23,12 @@ from vas_tests.faults import (
     digests,
     faulty_job,
     finished,
+    logs_kept,
     names,
     staging,
     states,
 )
-from vas_tests.in_lab import history, inside, resource_manager, vas_json
+from vas_tests.in_lab import history, inside, vas_json
 from vas_yarn.profiles import SHUFFLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
@@ -181,12 +182,7 @@ def requests(lab: Lab, source: str, conf: Mapping[str, str]) -> dict[str, int]:
 
 def log_files(lab: Lab, number: str) -> list[Path]:
     """An application's files of logs, one of each node, once YARN has them all."""
-    poll(
-        lambda: resource_manager(lab, f"apps/application_{number}")["app"]["logAggregationStatus"],
-        lambda status: status == "SUCCEEDED",
-        PATIENCE_SECONDS,
-        "the logs of the job to be kept",
-    )
+    logs_kept(lab, f"application_{number}")
     return [*(lab.spec.lustre_state / "data/yarn/logs").glob(f"*/*/*/application_{number}/*")]
 
 

@@ -214,13 +214,20 @@ def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, s
         Point("slow-map", attempt("m_000000_0"), "renamed", MANIFEST),
         Point("slow-reducer", attempt("r_000000_0"), "write", OUTPUT, nth=HALF),
     )
+    # On a busy machine they may be begun, and be done, before the first ones are held.
+    second = (
+        Point("second-map", attempt("m_000000_1"), "rename", MANIFEST),
+        Point("second-reducer", attempt("r_000000_1"), "write", OUTPUT, nth=HALF),
+    )
     conf = {
         "mapreduce.map.speculative": "true",
         "mapreduce.reduce.speculative": "true",
         "mapreduce.job.speculative.retry-after-speculate": "1000",
     }
-    with faulty_job(lab, "speculative", *points, conf=conf) as job:
-        job.held("slow-reducer")
+    with faulty_job(lab, "speculative", *points, *second, conf=conf) as job:
+        for first, other in zip(points, second, strict=True):
+            job.held(first.name)
+            job.release(other.name)
         both = ("m_000000_0", "m_000000_1")
         assert all((job.output_of(name) / "manifest").is_file() for name in both)
         job.succeeded()

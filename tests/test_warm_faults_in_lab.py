@@ -189,10 +189,13 @@ def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
 ) -> None:
     conf = PATIENT | {"mapreduce.map.speculative": "true"}
     slow = Point("slow", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
+    # A JVM that waits is quick: it must not be done before the slow one is where it is held.
+    second = Point("second", "VasChild", "rename", f"m_000011_1.*{MANIFEST}")
     # A reduce reads: the job goes on. Of any map, as others may be overtaken too.
     reads = Point("reads", "VasChild", "open", MANIFEST)
-    with faulty_job(lab, "warm-slow", slow, reads, conf=conf) as job:
+    with faulty_job(lab, "warm-slow", slow, second, reads, conf=conf) as job:
         held = job.held("slow")
+        job.release("second")
         job.held("reads")
         poll(
             lambda: any(is_held(pid, held.pid) for pid in jvms(job)),

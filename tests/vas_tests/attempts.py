@@ -69,11 +69,16 @@ def master_node(staging: Path, number: str) -> str:
 
 def _latest(staging: Path, number: str) -> str:
     """The history of the last application master, wherever it is on its way to the archive."""
+    # In the order of that way: what moves between two looks is found by the later one.
+    places = (
+        (staging, f"*/.staging/job_{number}/job_{number}_*.jhist"),
+        (staging / "history/done_intermediate", f"*/job_{number}-*.jhist"),
+        (staging / "history/done", f"**/job_{number}-*.jhist"),
+    )
     while True:
-        files = [*staging.glob(f"*/.staging/job_{number}/job_{number}_*.jhist")]
-        files += [*(staging / "history").rglob(f"job_{number}-*.jhist")]
-        # It may be moved meanwhile.
+        # It may be moved meanwhile, and the job's directory removed.
         with suppress(FileNotFoundError):
+            files = [path for place, pattern in places for path in place.glob(pattern)]
             newest = max(files, key=lambda path: path.stat().st_mtime, default=None)
             return newest.read_text() if newest else ""
 

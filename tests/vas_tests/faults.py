@@ -8,7 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from vas_lab.hadoop.daemons import java
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
 from vas_tests.attempts import Attempt, attempts, finished_tasks, master_node
-from vas_tests.in_lab import inside
+from vas_tests.in_lab import inside, resource_manager
 from vas_tests.leftovers import command_line, mentioning
 from vas_yarn.jobs.events import Event
 from vas_yarn.jobs.job import JobResult
@@ -198,7 +198,10 @@ class FaultyJob:
 
     def outputs(self) -> list[Path]:
         """Returns the directories of map output that exist, as paths outside the lab."""
-        return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
+        while True:
+            # Python 3.11's glob raises this for a directory that is removed while it looks.
+            with suppress(FileNotFoundError):
+                return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
 
     def processes(self) -> list[str]:
         """Returns the command lines of the job's containers that run."""
@@ -244,6 +247,19 @@ def assert_nothing_left(job: FaultyJob) -> None:
     """Waits until no process and no map output of a job is left. Raises VasError if some stay."""
     poll(job.processes, lambda left: not left, EXIT_SECONDS, f"containers of {job.name} to end")
     poll(job.outputs, lambda left: not left, EXIT_SECONDS, f"the map output of {job.name} to go")
+
+
+def logs_kept(lab: Lab, application: str) -> None:
+    """Waits until YARN has gathered all logs of an application: some seconds after its end.
+
+    Raises VasError after PATIENCE_SECONDS.
+    """
+    poll(
+        lambda: resource_manager(lab, f"apps/{application}")["app"]["logAggregationStatus"],
+        lambda status: status == "SUCCEEDED",
+        PATIENCE_SECONDS,
+        f"the logs of {application} to be kept",
+    )
 
 
 def digests(lab: Lab, name: str) -> dict[str, str]:

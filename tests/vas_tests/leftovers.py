@@ -43,10 +43,15 @@ def namespaces(pid: int) -> set[str]:
 
 def descendants(pid: int) -> set[int]:
     """Returns the ids of a process and of all processes below it."""
-    found = {pid}
-    for process in sorted(processes(Root()), key=lambda p: p.pid):
-        if process.parent in found:
-            found.add(process.pid)
+    below: dict[int, list[int]] = {}
+    for process in processes(Root()):
+        below.setdefault(process.parent, []).append(process.pid)
+    # Not by their ids: the kernel begins again with low ones, and a child may have one of them.
+    found: set[int] = set()
+    left = {pid}
+    while left:
+        found |= left
+        left = {child for each in left for child in below.get(each, [])} - found
     return found
 
 

@@ -73,7 +73,8 @@ def is_held(pid: int, held: int) -> bool:
     except OSError:
         return False
     (line,) = (line for line in status.splitlines() if line.startswith("NSpid:"))
-    return str(held) in line.split()
+    # The last one: another process may have the same number outside.
+    return line.split()[-1] == str(held)
 
 
 def command(lab: Lab, name: str, *words: str) -> str:
