@@ -102,7 +102,8 @@ def test_a_jvm_that_dies_between_two_tasks_fails_no_attempt(lab: Lab, stock: Exp
 
 
 def test_a_task_that_hangs_in_a_used_jvm_times_out_alone(lab: Lab, stock: ExpectedJob) -> None:
-    conf = WARM | {"mapreduce.task.timeout": "10000"}
+    # It holds for every task, and counts the start of a JVM on a busy machine.
+    conf = WARM | {"mapreduce.task.timeout": "30000"}
     point = Point("hangs", "VasChild", "rename", f"m_000009_0.*{MANIFEST}")
     with faulty_job(lab, "warm-hangs", point, conf=conf) as job:
         job.held("hangs")

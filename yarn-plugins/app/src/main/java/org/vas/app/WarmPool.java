@@ -26,6 +26,9 @@ public final class WarmPool {
   /** The answers to a JVM that asks for another task. */
   public enum Answer { WAIT, FETCH, END }
 
+  // The allocator looks ten times a second; after a longer pause the master stood still itself.
+  private static final long PAUSE_MILLIS = 1_000;
+
   private final int maxTasks;
   private final long maxMillis;
   private final LongSupplier clock;
@@ -38,6 +41,8 @@ public final class WarmPool {
   private final Set<Long> over = new HashSet<>();
   private int started;
   private int reused;
+  private long looked;
+  private long awakeSince;
 
   /**
    * Makes an empty pool.
@@ -188,14 +193,19 @@ public final class WarmPool {
     return ready;
   }
 
-  /** Returns the containers that wait, the one that waits longest first. */
+  /**
+   * Returns the containers that wait, the one that waits longest first. A pause of the master's own
+   * (no CPU, garbage collection) is no silence of a JVM, whose calls then wait to be answered.
+   */
   synchronized List<Idle> idle() {
     List<Idle> idle = new ArrayList<>();
     long now = clock.getAsLong();
+    awakeSince = now - looked > PAUSE_MILLIS ? now : awakeSince;
+    looked = now;
     for (WarmContainer warm : containers.values()) {
       if (warm.state == State.IDLE) {
         idle.add(new Idle(warm.container, warm.firstAttempt, now - warm.idleSince,
-            now - warm.asked, now - warm.started >= maxMillis));
+            now - Math.max(warm.asked, awakeSince), now - warm.started >= maxMillis));
       }
     }
     idle.sort((left, right) -> Long.compare(right.waited, left.waited));

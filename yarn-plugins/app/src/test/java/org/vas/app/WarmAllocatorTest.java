@@ -142,12 +142,24 @@ class WarmAllocatorTest {
   void aJvmThatIsSilentIsEndedAndGetsNoTask() throws Exception {
     runFirstMap();
     yarn.beat(allocator);
+    now = 1_000;
+    yarn.beat(allocator);
     now = 2_000;
     ask(Attempts.map(2), "vm1");
     yarn.beat(allocator);
     assertFalse(yarn.isAssigned(Attempts.map(2)));
     yarn.beat(allocator);
     assertEquals(Set.of(id), yarn.released());
+  }
+
+  @Test
+  void aMasterThatStoodStillGivesTheNextTaskToAJvmThatCouldNotAsk() throws Exception {
+    runFirstMap();
+    yarn.beat(allocator);
+    now = 10_000;
+    ask(Attempts.map(2), "vm1");
+    yarn.beat(allocator);
+    assertEquals(id, yarn.assigned(Attempts.map(2)));
   }
 
   @Test

@@ -167,6 +167,20 @@ class WarmPoolTest {
   }
 
   @Test
+  void aJvmIsNotSilentWhileTheMasterStoodStill() {
+    runFirst();
+    pool.ask(JVM);
+    pool.takeReady();
+    now = 900;
+    assertEquals(900L, pool.idle().get(0).silent);
+    now = 5_000;
+    assertEquals(0L, pool.idle().get(0).silent, "nobody answered it for 4 s");
+    now = 5_800;
+    assertEquals(800L, pool.idle().get(0).silent);
+    assertEquals(5_800L, pool.idle().get(0).waited);
+  }
+
+  @Test
   void containersThatWaitAreToldWithTheirTimeLongestFirst() {
     Container other = Attempts.container(8, "vm2");
     runFirst();
