@@ -27,10 +27,11 @@ from vas_affinity.watch.graph.channels import (
 )
 from vas_affinity.watch.graph.program import (
     MARKS,
+    DiskOffsets,
     Maps,
     Offsets,
+    assemble_completion,
     assemble_count,
-    assemble_interrupt,
     assemble_mark,
 )
 from vas_affinity.watch.graph.waits import ThreadWaits, parse_syscall
@@ -76,18 +77,18 @@ def test_members_are_found_in_the_structure_that_is_asked_for() -> None:
     data = btf(
         [("task", [("pid", 8)]), ("task_struct", [("state", 0), ("pid", 96), ("tgid", 128)])]
     )
-    found = member_offsets(data, "task_struct", ("pid", "tgid", "none"))
-    assert found == {"pid": 12, "tgid": 16}
-    assert member_offsets(data, "cred", ("uid",)) == {}
+    wanted = {"task_struct": ("pid", "tgid", "none"), "cred": ("uid",)}
+    found = member_offsets(data, wanted)
+    assert found == {"task_struct": {"pid": 12, "tgid": 16}, "cred": {}}
     with pytest.raises(ValueError, match="not BTF"):
-        member_offsets(bytes(64), "task_struct", ("pid",))
+        member_offsets(bytes(64), wanted)
 
 
 @given(st.integers(0, 1 << 14), st.integers(0, 1 << 14), st.integers(3, 1 << 20))
 def test_jumps_stay_in_the_program(pid: int, tgid: int, descriptor: int) -> None:
     for code in (
         assemble_count(Offsets(pid, tgid), Maps(*(descriptor,) * 4)),
-        assemble_interrupt(descriptor),
+        assemble_completion(DiskOffsets((pid, tgid), 0, 4), descriptor),
         *(assemble_mark(descriptor, bit, entry=e) for bit in MARKS.values() for e in (True, False)),
     ):
         assert len(code) % 8 == 0
@@ -238,7 +239,7 @@ def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     else:
         assert [one.what for one in found.unread] == ["wake-ups"]
     document = found.as_json()
-    parts = {"seconds", "threads", "pairs", "names", "channels", "unread", "overhead"}
+    parts = {"seconds", "threads", "pairs", "names", "devices", "channels", "unread", "overhead"}
     assert set(document) == parts
     assert set(document["pairs"][0]) == {"a", "b", "weight", "why"}
 

@@ -1,4 +1,4 @@
-"""The device that a thread serves, by the interrupts that wake the thread."""
+"""The disk that a thread serves, by the completed requests that wake the thread."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Threa
 from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.threads import ThreadGraph, read_graph
 from vas_affinity.watch.graph.served import ServedDevice, served_devices
-from vas_affinity.watch.graph.wakeups import DeviceWakes
+from vas_affinity.watch.graph.wakeups import DiskWakes
 from vas_affinity.watch.graph.weights import Who
 from vas_core.cli import run_command
 from vas_core.root import Root
 
 WHO = {1: Who(1, "p/a/0"), 2: Who(1, "p/b/0")}
-LINES = (
-    Interrupt(number=30, device="nvme0", kind=DeviceKind.STORAGE, queue=1),
-    Interrupt(number=31, device="nvme0", kind=DeviceKind.STORAGE, queue=2),
-    Interrupt(number=40, device="sda", kind=DeviceKind.STORAGE),
-    Interrupt(number=1, device="i8042", kind=DeviceKind.OTHER),
-)
+LINES = (Interrupt(number=30, device="nvme0", kind=DeviceKind.STORAGE, queue=1),)
+DISKS = {"259:0": "nvme0", "259:1": "nvme0", "8:0": "sda"}
 TOPOLOGY = MachineTopology(
     name="h", cpus=(Cpu(number=0, package=0, die=0, node=0, l3=0, l2=0, core=0),)
 )
@@ -42,9 +38,9 @@ while True:
 """
 
 
-def test_all_queues_of_a_device_are_one() -> None:
-    wakes = [DeviceWakes(30, 1, 60), DeviceWakes(31, 1, 40), DeviceWakes(40, 2, 10)]
-    assert served_devices(wakes, 2.0, WHO, LINES) == {
+def test_all_disks_of_a_controller_are_one() -> None:
+    wakes = [DiskWakes("259:0", 1, 60), DiskWakes("259:1", 1, 40), DiskWakes("8:0", 2, 10)]
+    assert served_devices(wakes, 2.0, WHO, DISKS.get) == {
         "p/a/0": ServedDevice("nvme0", 50.0),
         "p/b/0": ServedDevice("sda", 5.0),
     }
@@ -53,15 +49,15 @@ def test_all_queues_of_a_device_are_one() -> None:
 @pytest.mark.parametrize(
     "wakes",
     [
-        [DeviceWakes(30, 1, 50), DeviceWakes(40, 1, 50)],  # of two disks
-        [DeviceWakes(30, 1, 50), DeviceWakes(99, 1, 50)],  # of one, and of what nobody knows
-        [DeviceWakes(1, 1, 50)],  # a keyboard
-        [DeviceWakes(30, 1, 1)],  # once in two seconds
-        [DeviceWakes(30, 7, 50)],  # a thread that is gone
+        [DiskWakes("259:0", 1, 50), DiskWakes("8:0", 1, 50)],
+        [DiskWakes("259:0", 1, 50), DiskWakes("1:0", 1, 50)],  # of one, and one in memory
+        [DiskWakes("1:0", 1, 50)],
+        [DiskWakes("8:0", 1, 1)],  # once in two seconds
+        [DiskWakes("8:0", 7, 50)],  # a thread that is gone
     ],
 )
-def test_a_thread_of_several_devices_or_hardly_any_serves_none(wakes: list[DeviceWakes]) -> None:
-    assert served_devices(wakes, 2.0, WHO, LINES) == {}
+def test_a_thread_of_several_disks_or_hardly_any_serves_none(wakes: list[DiskWakes]) -> None:
+    assert served_devices(wakes, 2.0, WHO, DISKS.get) == {}
 
 
 def test_a_graph_names_devices_that_the_machine_has() -> None:
@@ -95,9 +91,9 @@ def reader(file: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_who_reads_from_a_disk_serves_it_and_a_plan_knows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    disks = {line.device for line in read_snapshot(Root()).interrupts if line.kind == "storage"}
+    disks = {each.name for each in read_snapshot(Root()).devices if each.kind == DeviceKind.STORAGE}
     if not disks:
-        pytest.skip("no interrupt of a disk is known on this machine")
+        pytest.skip("this machine has no disk on PCI")
     out = tmp_path / "graph.json"
     with reader(tmp_path / "data") as process:
         asked = ["affinity", "graph", "-p", str(process.pid), "--seconds", "2", "--budget", "100"]

@@ -118,7 +118,7 @@ def test_the_assembled_programs_count_what_bpftrace_counts() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bpftrace") is None, reason="not installed: bpftrace")
-def test_interrupts_that_wake_a_reader_are_counted_as_bpftrace_counts_them(tmp_path: Path) -> None:
+def test_requests_that_wake_a_reader_are_counted_as_bpftrace_counts_them(tmp_path: Path) -> None:
     file = tmp_path / "data"
     file.write_bytes(bytes(1 << 20))
     argv, pipe = [sys.executable, "-c", READ, str(file)], subprocess.PIPE
@@ -131,12 +131,15 @@ def test_interrupts_that_wake_a_reader_are_counted_as_bpftrace_counts_them(tmp_p
                 read.stdin.write(b"x")
                 read.stdin.flush()
                 assert read.stdout.read(4) == b"done"
-                served = {(w.interrupt, w.woken): w.count for w in ours.device_wakes()}
+                served = {(w.disk, w.woken): w.count for w in ours.disk_wakes()}
                 oracle.send_signal(signal.SIGINT)
                 theirs = _SERVED.findall(oracle.communicate()[0])
         except NotHere as refused:
             pytest.skip(str(refused))
         finally:
             read.kill()
-    assert served == {(int(line), int(woken)): int(count) for line, woken, count in theirs}
+    assert served == {
+        (f"{int(disk) >> 20}:{int(disk) & 0xFFFFF}", int(woken)): int(count)
+        for disk, woken, count in theirs
+    }
     assert served

@@ -234,7 +234,7 @@ def test_a_command_is_told_its_arm(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.machine
 @pytest.mark.parametrize("transport", ["pipe", "futex"])
 def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["experiment", "--runs", "3", "--seconds", "0.05", "--transport", transport, "--json"]
+    words = ["experiment", "--runs", "3", "--seconds", "0.3", "--transport", transport, "--json"]
     assert run_command(["affinity", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(run["value"] for run in found["runs"]) > 0

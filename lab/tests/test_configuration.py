@@ -134,7 +134,7 @@ def test_the_labs_hadoop_starts_what_hadoop_does(
     command = f"HADOOP_CONF_DIR=/c {tmp_path}/bin/hadoop"
     started = run(["sh", "-c", f"{command} {words}"]).stdout.splitlines()
     assert started[-len(last) - 2 :] == ["-cp", f"{spec.jars}:/c", *last]
-    assert f"-XX:SharedArchiveFile={spec.archive.file}" in started
+    assert f"-XX:SharedArchiveFile={here.archive.file}" in started
     class_path = run(["sh", "-c", f"{command} classpath"]).stdout
     assert class_path == f"/c:{spec.jars}\n"
     more = run(["sh", "-c", f"HADOOP_CLASSPATH=/a.jar {command} {words}"]).stdout.splitlines()

@@ -38,7 +38,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class ThreadGraph:
-    """The weights of pairs of threads, and key -> device of threads that a device's interrupts
+    """The weights of pairs of threads, and key -> device of threads that a disk's requests
     wake."""
 
     pairs: PairWeights = field(default_factory=dict)

@@ -49,6 +49,11 @@ class Servers:
             found.append(thread.model_copy(update={"device": device}) if device else thread)
         return tuple(found)
 
+    def of_block(self, number: str) -> str | None:
+        """Returns the device that a block device is on, by its number, `8:16`; None if there are
+        several, or none."""
+        return self._one({number: 1}, BlockDevices(self.files))
+
     def _of_name(self, name: str, blocks: BlockDevices) -> str | None:
         if match := _OF_INTERRUPT.match(name):
             owners = {line.number: line.device for line in self.interrupts}

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
+from vas_affinity.machine.reading.files import TreeFiles
+from vas_affinity.machine.reading.serving import Servers
 from vas_affinity.options import jvm_names_option
 from vas_affinity.watch.graph.table import print_cost, print_graph
 from vas_affinity.watch.graph.watch import ThreadWatch
@@ -55,8 +57,8 @@ def graph(
     """Find which threads talk to which, and how much.
 
     Wake-ups are counted in the kernel (BPF) if it allows that; else they are estimated from what
-    threads wait for. A thread that a device's interrupts wake serves it. `unread` says what could
-    not be known. Changes nothing.
+    threads wait for. A thread that a disk's completed requests wake serves it. `unread` says what
+    could not be known. Changes nothing.
 
     \b
     Examples: vas affinity graph -p NodeManager -p oss --seconds 30 --out graph.json
@@ -66,11 +68,12 @@ def graph(
     asked = SnapshotRequest(processes=process, jvm_names=jvm_names)
     snapshot = read_snapshot(_ROOT, asked=asked)
     keys = ThreadKeys.of(_ROOT, snapshot.threads)
+    devices = Servers(TreeFiles(_ROOT), snapshot.devices, snapshot.interrupts)
     columns = (TextColumn("watching"), BarColumn(), TextColumn("{task.completed:.0f} s"))
     hidden = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
         task = bar.add_task("", total=seconds)
-        watch = ThreadWatch(_ROOT, pids, keys, budget / 100, snapshot.interrupts)
+        watch = ThreadWatch(_ROOT, pids, keys, budget / 100, devices.of_block)
         found = watch.run(seconds, lambda now: bar.update(task, completed=now))
     if out:
         write_atomically(out, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")

@@ -3,9 +3,9 @@
 One program runs at the raw tracepoint `sched_waking`, in the waker's context. It counts, for each
 pair of threads (waker, woken) of the watched processes, the direct wake-ups and those within a
 softirq: with loopback sockets, the sender runs the receiver's side there too. Wake-ups by timers
-are left out, as the running thread does not cause them; those by a device's interrupt count for
-the interrupt. Small programs at the entries and exits of softirqs, timers and interrupts keep a
-flag for each CPU, and the number of its last interrupt.
+and device interrupts are left out, as the running thread does not cause them; those by a disk's
+completed request count for the disk. Small programs at the entries and exits of softirqs, timers
+and interrupts keep a flag for each CPU, and one at each completed request the disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 _LOOKUP, _UPDATE, _CURRENT, _READ_KERNEL = 1, 2, 14, 113
 _NO_EXIST = 1
 _MAP = 1  # a 64-bit load's pseudo register: the value is a map's descriptor
-_R0, _R1, _R2, _R3, _R4, _R6, _R7, _R8, _FRAME = 0, 1, 2, 3, 4, 6, 7, 8, 10
+_R0, _R1, _R2, _R3, _R4, _R6, _R7, _R8, _R9, _FRAME = 0, 1, 2, 3, 4, 6, 7, 8, 9, 10
 _OUT = "out"
 
 VALUE_BYTES = 16
@@ -40,18 +40,30 @@ MARKS = {
     "timer_expire": _TIMER,
 }
 """Tracepoint, without `_entry` and `_exit`, -> flag."""
-INTERRUPT = "irq_handler_entry"
-"""Where an interrupt's number is noted too: `assemble_interrupt`."""
-_TIMERS = _HIGH_TIMER | _TIMER
+_NOT_ITS_DOING = _DEVICE | _HIGH_TIMER | _TIMER
+# Where a completed request wakes those who wait for it, and no thread runs.
+_COMPLETING = _SOFTIRQ | _DEVICE
+MINOR_BITS = 20
+"""Of the kernel's number of a device (MINORBITS)."""
+
+
+@dataclass(frozen=True)
+class DiskOffsets:
+    """Where a completed request says its disk's number: the offsets in bytes of the pointers that
+    lead from `struct request` to `struct gendisk`, and of two members there."""
+
+    pointers: tuple[int, ...]
+    major: int
+    first_minor: int
 
 
 @dataclass(frozen=True)
 class Maps:
     """The descriptors of the programs' maps.
 
-    CPU -> flags, and its last interrupt in the upper half; watched process -> 1; pair of threads
-    (waker, woken) -> two counts, and (interrupt, woken) -> two counts, of which the second is of
-    what happened within a softirq.
+    CPU -> flags, and in the upper half the disk whose request it completes; watched process -> 1;
+    pair of threads (waker, woken) -> two counts, and (disk, woken) -> two counts, of which the
+    second is of what happened within a softirq.
     """
 
     flags: int
@@ -100,23 +112,37 @@ _LOAD32, _LOAD64, _STORE32, _STORE64, _STORE32_IMMEDIATE, _STORE64_IMMEDIATE = (
 _IF_ZERO, _IF_NOT_ZERO, _ATOMIC_ADD64, _EXIT = 0x15, 0x55, 0xDB, 0x95
 
 
-def assemble_interrupt(flags_map: int) -> bytes:
-    """Returns the program that notes which interrupt a CPU begins to handle, and sets its flag."""
+def assemble_completion(offsets: DiskOffsets, flags_map: int) -> bytes:
+    """Returns the program that notes whose request a CPU has completed, until it leaves the
+    interrupt or softirq."""
     a = _Assembler()
-    a.put(_LOAD64, _R6, _R1)  # the interrupt's number
+    a.put(_LOAD64, _R6, _R1)  # the request
     _find_flags(a, flags_map)
-    a.put(_LOAD64, _R1, _R0)
-    a.put(_MOV32, _R1, _R1)  # without the last one's number
-    a.put(_OR_IMMEDIATE, _R1, value=_DEVICE)
-    a.put(_SHIFT_LEFT, _R6, value=32)
-    a.put(_OR, _R1, _R6)
-    a.put(_STORE64, _R0, _R1)
+    a.put(_MOV, _R7, _R0)
+    a.put(_LOAD64, _R8, _R7)
+    a.put(_MOV, _R1, _R8)
+    a.put(_AND_IMMEDIATE, _R1, value=_COMPLETING)
+    a.jump(_IF_ZERO, _R1, _OUT)
+    for offset in offsets.pointers:
+        _read(a, offset, -8, 8)
+        a.put(_LOAD64, _R6, _FRAME, -8)
+    _read(a, offsets.major, -8, 4)
+    a.put(_LOAD32, _R9, _FRAME, -8)
+    a.put(_SHIFT_LEFT, _R9, value=MINOR_BITS)
+    _read(a, offsets.first_minor, -8, 4)
+    a.put(_LOAD32, _R1, _FRAME, -8)
+    a.put(_OR, _R9, _R1)
+    a.put(_SHIFT_LEFT, _R9, value=32)
+    a.put(_MOV32, _R8, _R8)  # without the last one's disk
+    a.put(_OR, _R8, _R9)
+    a.put(_STORE64, _R7, _R8)
     _end(a)
     return a.assembled()
 
 
 def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
-    """Returns the program that sets a CPU's flag at an entry, or clears it at an exit."""
+    """Returns the program that sets a CPU's flag at an entry, or clears it at an exit, and with it
+    what was completed within."""
     a = _Assembler()
     _find_flags(a, flags_map)
     a.put(_LOAD64, _R1, _R0)
@@ -124,22 +150,23 @@ def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
         a.put(_OR_IMMEDIATE, _R1, value=bit)
     else:
         a.put(_AND_IMMEDIATE, _R1, value=~bit)
+        a.put(_MOV32, _R1, _R1)
     a.put(_STORE64, _R0, _R1)
     _end(a)
     return a.assembled()
 
 
 def assemble_count(offsets: Offsets, maps: Maps) -> bytes:
-    """Returns the program that counts a wake-up, by a thread or by a device's interrupt."""
+    """Returns the program that counts a wake-up, by a thread or by a disk's completed request."""
     a = _Assembler()
     a.put(_LOAD64, _R6, _R1)  # the woken task
     _find_flags(a, maps.flags)
     a.put(_LOAD64, _R7, _R0)
+    a.put(_MOV, _R8, _R7)
+    a.put(_SHIFT_RIGHT, _R8, value=32)
+    a.jump(_IF_NOT_ZERO, _R8, "disk")
     a.put(_MOV, _R1, _R7)
-    a.put(_AND_IMMEDIATE, _R1, value=_DEVICE)
-    a.jump(_IF_NOT_ZERO, _R1, "device")
-    a.put(_MOV, _R1, _R7)
-    a.put(_AND_IMMEDIATE, _R1, value=_TIMERS)
+    a.put(_AND_IMMEDIATE, _R1, value=_NOT_ITS_DOING)
     a.jump(_IF_NOT_ZERO, _R1, _OUT)
     a.call(_CURRENT)
     a.put(_MOV, _R8, _R0)  # the waker: process in the upper half, thread in the lower
@@ -148,10 +175,8 @@ def assemble_count(offsets: Offsets, maps: Maps) -> bytes:
     _leave_unless_watched(a, maps.watched, -4)
     _leave_unless_woken_is_watched(a, offsets, maps.watched)
     _count(a, maps.pairs, _R8, "pair")
-    a.label("device")
+    a.label("disk")
     _leave_unless_woken_is_watched(a, offsets, maps.watched)
-    a.put(_MOV, _R8, _R7)
-    a.put(_SHIFT_RIGHT, _R8, value=32)
     _count(a, maps.served, _R8, "served")
     _end(a)
     return a.assembled()
@@ -159,9 +184,9 @@ def assemble_count(offsets: Offsets, maps: Maps) -> bytes:
 
 def _leave_unless_woken_is_watched(a: _Assembler, offsets: Offsets, watched: int) -> None:
     """Puts the woken thread into the second half of the key at -16."""
-    _read_member(a, offsets.tgid, -8)
+    _read(a, offsets.tgid, -8, 4)
     _leave_unless_watched(a, watched, -8)
-    _read_member(a, offsets.pid, -8)
+    _read(a, offsets.pid, -8, 4)
     a.put(_LOAD32, _R1, _FRAME, -8)
     a.put(_STORE32, _FRAME, _R1, -12)
 
@@ -221,11 +246,12 @@ def _leave_unless_watched(a: _Assembler, watched: int, key: int) -> None:
     a.jump(_IF_ZERO, _R0, _OUT)
 
 
-def _read_member(a: _Assembler, offset: int, to: int) -> None:
-    """Copies four bytes of the woken task to the stack frame."""
+def _read(a: _Assembler, offset: int, to: int, length: int) -> None:
+    """Copies bytes at an offset of what register 6 leads to, to the stack frame; zeros where there
+    are none."""
     a.put(_MOV, _R1, _FRAME)
     a.put(_ADD_IMMEDIATE, _R1, value=to)
-    a.put(_MOV_IMMEDIATE, _R2, value=4)
+    a.put(_MOV_IMMEDIATE, _R2, value=length)
     a.put(_MOV, _R3, _R6)
     a.put(_ADD_IMMEDIATE, _R3, value=offset)
     a.call(_READ_KERNEL)

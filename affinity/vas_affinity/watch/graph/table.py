@@ -31,7 +31,7 @@ def print_graph(found: CommunicationGraph) -> None:
         lines = (
             (label(key, names.get(key)), one.device, f"{one.per_second:.1f}") for key, one in served
         )
-        print_table(("thread", "serves", "wakes it per second"), lines)
+        print_table(("thread", "serves", "woken per second"), lines)
 
 
 def print_cost(found: CommunicationGraph) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -13,20 +13,27 @@ from vas_affinity.machine.cpulist import parse_cpulist
 from vas_affinity.watch.graph import bpf
 from vas_affinity.watch.graph.btf import member_offsets
 from vas_affinity.watch.graph.program import (
-    INTERRUPT,
     KEY_BYTES,
     MARKS,
+    MINOR_BITS,
     VALUE_BYTES,
+    DiskOffsets,
     Maps,
     Offsets,
+    assemble_completion,
     assemble_count,
-    assemble_interrupt,
     assemble_mark,
 )
 from vas_core.errors import NotHere
 from vas_core.root import Root
 
-_TRACEPOINT = "sched_waking"
+_TRACEPOINT, _COMPLETION = "sched_waking", "block_rq_complete"
+_MEMBERS = {
+    "task_struct": ("pid", "tgid"),
+    "request": ("q", "rq_disk"),
+    "request_queue": ("disk",),
+    "gendisk": ("major", "first_minor"),
+}
 _BTF = "sys/kernel/btf/vmlinux"
 _MOST_PROCESSES, _MOST_PAIRS = 4096, 65536
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO: elsewhere numbers of threads differ
@@ -44,10 +51,13 @@ class Wakes:
 
 
 @dataclass(frozen=True)
-class DeviceWakes:
-    """The number of times that an interrupt's handler woke a thread while this was counted."""
+class DiskWakes:
+    """The number of times that a disk's completed request woke a thread while this was counted.
 
-    interrupt: int
+    `disk` is its number as sysfs writes it, `8:16`.
+    """
+
+    disk: str
     woken: int
     count: int
 
@@ -63,6 +73,8 @@ class Counting:
     """Tracepoint -> program."""
     maps: Maps
     cpus: int
+    sees_disks: bool = False
+    """Whether the kernel says which disk has completed a request."""
     attached_seconds: float = 0.0
     share: float = 1.0
     """Share of the time in which it counts, to stay within the budget."""
@@ -101,13 +113,11 @@ class Counting:
             for key, value in found.items()
         ]
 
-    def device_wakes(self) -> list[DeviceWakes]:
-        """Returns the wake-ups by interrupts of devices counted so far."""
-        found = bpf.entries(self.maps.served, KEY_BYTES, VALUE_BYTES)
-        return [
-            DeviceWakes(*struct.unpack("<II", key), sum(struct.unpack("<QQ", value)))
-            for key, value in found.items()
-        ]
+    def disk_wakes(self) -> list[DiskWakes]:
+        """Returns the wake-ups by disks counted so far."""
+        rows = bpf.entries(self.maps.served, KEY_BYTES, VALUE_BYTES)
+        found = ((struct.unpack("<II", key), struct.unpack("<QQ", rows[key])) for key in rows)
+        return [DiskWakes(_named(disk), woken, sum(counts)) for (disk, woken), counts in found]
 
 
 @contextmanager
@@ -116,7 +126,7 @@ def counting(root: Root, pids: Sequence[int]) -> Iterator[Counting]:
 
     Raises NotHere if the kernel refuses.
     """
-    offsets = read_offsets(root)
+    offsets, disks = read_offsets(root)
     cpus = len(parse_cpulist(root.read("sys/devices/system/cpu/possible") or "0"))
     with ExitStack() as stack:
 
@@ -133,10 +143,10 @@ def counting(root: Root, pids: Sequence[int]) -> Iterator[Counting]:
             )
             for pid in pids[:_MOST_PROCESSES]:
                 bpf.put(maps.watched, struct.pack("<I", pid), struct.pack("<I", 1))
-            codes = _codes(offsets, maps)
+            codes = _codes(offsets, disks, maps)
             programs = {name: kept(bpf.load(code)) for name, code in codes.items()}
             kept(bpf.count_run_time())
-            found = Counting(programs, maps, cpus)
+            found = Counting(programs, maps, cpus, sees_disks=disks is not None)
             stack.callback(found.stop)
             found.start()
         except OSError as refused:
@@ -144,21 +154,28 @@ def counting(root: Root, pids: Sequence[int]) -> Iterator[Counting]:
         yield found
 
 
-def _codes(offsets: Offsets, maps: Maps) -> dict[str, bytes]:
+def _codes(offsets: Offsets, disks: DiskOffsets | None, maps: Maps) -> dict[str, bytes]:
     """Returns tracepoint -> code of its program."""
     marks = {
         f"{name}_{end}": assemble_mark(maps.flags, bit, entry=end == "entry")
         for name, bit in MARKS.items()
         for end in ("entry", "exit")
     }
-    return marks | {
-        INTERRUPT: assemble_interrupt(maps.flags),
-        _TRACEPOINT: assemble_count(offsets, maps),
-    }
+    counts = {_TRACEPOINT: assemble_count(offsets, maps)}
+    if disks is not None:
+        counts[_COMPLETION] = assemble_completion(disks, maps.flags)
+    return marks | counts
 
 
-def read_offsets(root: Root) -> Offsets:
-    """Reads the offsets from the kernel's BTF. Raises NotHere with what is missing."""
+def _named(device: int) -> str:
+    return f"{device >> MINOR_BITS}:{device & (1 << MINOR_BITS) - 1}"
+
+
+def read_offsets(root: Root) -> tuple[Offsets, DiskOffsets | None]:
+    """Reads the offsets from the kernel's BTF; None for those of disks, where it lacks them.
+
+    Raises NotHere with what is missing.
+    """
     if reason := bpf.supported():
         raise NotHere(reason)
     namespace = root.path("proc/self/ns/pid").readlink()
@@ -169,6 +186,18 @@ def read_offsets(root: Root) -> Offsets:
     except OSError as missing:
         raise NotHere(f"/{_BTF}: {missing.strerror}") from missing
     try:
-        return Offsets(**member_offsets(data, "task_struct", ("pid", "tgid")))
+        found = member_offsets(data, _MEMBERS)
+        return Offsets(**found["task_struct"]), _disk_offsets(found)
     except (ValueError, TypeError) as missing:
         raise NotHere(f"/{_BTF} does not tell where task_struct.pid is") from missing
+
+
+def _disk_offsets(found: Mapping[str, Mapping[str, int]]) -> DiskOffsets | None:
+    request, queue, disk = (found[name] for name in ("request", "request_queue", "gendisk"))
+    if not {"major", "first_minor"} <= disk.keys():
+        return None
+    if "rq_disk" in request:  # Linux before 5.17
+        return DiskOffsets((request["rq_disk"],), disk["major"], disk["first_minor"])
+    if "q" in request and "disk" in queue:
+        return DiskOffsets((request["q"], queue["disk"]), disk["major"], disk["first_minor"])
+    return None

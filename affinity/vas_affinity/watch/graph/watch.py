@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vas_affinity.machine.reading.tasks import read_gone, read_task, tids_of
-from vas_affinity.machine.snapshot import Interrupt, Unread
+from vas_affinity.machine.snapshot import Unread
 from vas_affinity.watch.graph.channels import ChannelKind, Channels, read_channels
 from vas_affinity.watch.graph.served import ServedDevice, served_devices
 from vas_affinity.watch.graph.waits import ThreadWaits
@@ -63,7 +63,7 @@ class CommunicationGraph:
     names: dict[str, str] = field(default_factory=dict)
     """Key -> full name of the threads whose JVM told it."""
     devices: dict[str, ServedDevice] = field(default_factory=dict)
-    """Key -> device whose interrupts wake the thread."""
+    """Key -> device whose completed requests wake the thread."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document that `vas affinity plan --graph` reads."""
@@ -94,7 +94,8 @@ class ThreadWatch:
     names: ThreadKeys
     budget: float
     """In CPUs: a quarter is for samples, a quarter for counting, the rest for everything else."""
-    interrupts: Sequence[Interrupt] = ()
+    device_of: Callable[[str], str | None] = lambda _: None
+    """The device that a disk is, by its number."""
     unread: list[Unread] = field(default_factory=list)
     seen: dict[int, ThreadWaits] = field(default_factory=dict)
     looks: int = 0
@@ -116,7 +117,7 @@ class ThreadWatch:
                 counts.stop()
             took = time.monotonic() - started
             wakes = counts.wakes() if counts else []
-            by_devices = counts.device_wakes() if counts else []
+            by_disks = counts.disk_wakes() if counts else []
             counted = counts.attached_seconds if counts else 0.0
             kernel = counts.kernel_seconds() if counts else 0.0
         who = self._who()
@@ -138,7 +139,7 @@ class ThreadWatch:
             took,
             len(who),
             {one.key: one.name for one in who.values() if one.name is not None},
-            served_devices(by_devices, counted or 1.0, who, self.interrupts),
+            served_devices(by_disks, counted or 1.0, who, self.device_of),
         )
 
     def _start(self, stack: ExitStack) -> Counting | None:
@@ -148,6 +149,9 @@ class ThreadWatch:
             why = f"{refused}: weights are estimates from sampling"
             self.unread.append(Unread(what="wake-ups", why=why))
             return None
+        if not counts.sees_disks:
+            why = "the kernel's BTF does not tell where a request's disk is"
+            self.unread.append(Unread(what="disks that wake threads", why=why))
         counts.share = min(1.0, _FIRST_SHARE * self.budget)
         return counts
 
