@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from vas_affinity.machine.reading import read_snapshot
+from vas_affinity.machine.reading.files import TreeFiles
+from vas_affinity.machine.reading.serving import Servers
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
 from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.threads import ThreadGraph, read_graph
@@ -25,7 +28,8 @@ WHO = {1: Who(1, "p/a/0"), 2: Who(1, "p/b/0")}
 LINES = (Interrupt(number=30, device="nvme0", kind=DeviceKind.STORAGE, queue=1),)
 DISKS = {"259:0": "nvme0", "259:1": "nvme0", "8:0": "sda"}
 TOPOLOGY = MachineTopology(
-    name="h", cpus=(Cpu(number=0, package=0, die=0, node=0, l3=0, l2=0, core=0),)
+    name="h",
+    cpus=tuple(Cpu(number=n, package=n, die=n, node=0, l3=n, l2=n, core=n) for n in range(2)),
 )
 READER = """
 import mmap, os, sys
@@ -52,12 +56,16 @@ def test_all_disks_of_a_controller_are_one() -> None:
         [DiskWakes("259:0", 1, 50), DiskWakes("8:0", 1, 50)],
         [DiskWakes("259:0", 1, 50), DiskWakes("1:0", 1, 50)],  # of one, and one in memory
         [DiskWakes("1:0", 1, 50)],
-        [DiskWakes("8:0", 1, 1)],  # once in two seconds
+        [DiskWakes("8:0", 1, 9)],  # too few to know
         [DiskWakes("8:0", 7, 50)],  # a thread that is gone
     ],
 )
 def test_a_thread_of_several_disks_or_hardly_any_serves_none(wakes: list[DiskWakes]) -> None:
-    assert served_devices(wakes, 2.0, WHO, DISKS.get) == {}
+    assert served_devices(wakes, 0.2, WHO, DISKS.get) == {}
+
+
+def test_a_thread_that_waits_less_than_once_a_second_serves_none() -> None:
+    assert served_devices([DiskWakes("8:0", 1, 29)], 30.0, WHO, DISKS.get) == {}
 
 
 def test_a_graph_names_devices_that_the_machine_has() -> None:
@@ -88,12 +96,15 @@ def reader(file: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.unhurried
 @pytest.mark.machine
-def test_who_reads_from_a_disk_serves_it_and_a_plan_knows(
+def test_who_reads_from_a_disk_serves_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    disks = {each.name for each in read_snapshot(Root()).devices if each.kind == DeviceKind.STORAGE}
-    if not disks:
-        pytest.skip("this machine has no disk on PCI")
+    snapshot = read_snapshot(Root())
+    devices = Servers(TreeFiles(Root()), snapshot.devices, snapshot.interrupts)
+    number = tmp_path.stat().st_dev
+    disk = devices.of_block(f"{os.major(number)}:{os.minor(number)}")
+    if disk is None:
+        pytest.skip(f"{tmp_path} is on no disk that has interrupts")
     out = tmp_path / "graph.json"
     with reader(tmp_path / "data") as process:
         asked = ["affinity", "graph", "-p", str(process.pid), "--seconds", "2", "--budget", "100"]
@@ -101,11 +112,24 @@ def test_who_reads_from_a_disk_serves_it_and_a_plan_knows(
         unread = [one["what"] for one in json.loads(out.read_text())["unread"]]
         if "wake-ups" in unread:
             pytest.skip("the kernel allows no BPF here")
-        (device,) = read_graph(out).devices.values()
-        assert device in disks
+        assert [*read_graph(out).devices.values()] == [disk]
+        capsys.readouterr()
         assert run_command([*asked, "--json"]) == 0
         (served,) = json.loads(capsys.readouterr().out)["devices"].values()
         assert served["per_second"] > 10
-        explain = ["affinity", "explain", "--process", str(process.pid), "--graph", str(out)]
-        assert run_command([*explain, "--json"]) == 0
-        assert device in capsys.readouterr().out
+
+
+def test_a_plan_takes_a_thread_for_one_of_its_disk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thread = Thread(tid=7, pid=7, key="a", name="x", role=ThreadRole.SERVICE, cpu=0.5, last_cpu=0)
+    line = LINES[0].model_copy(update={"effective": (1,), "per_second": 500.0})
+    here = Snapshot(host="h", topology=TOPOLOGY, interrupts=(line,), threads=(thread,))
+    host, graph = tmp_path / "host.json", tmp_path / "graph.json"
+    host.write_text(here.model_dump_json())
+    graph.write_text('{"pairs": [], "devices": {"a": {"device": "nvme0", "per_second": 500}}}')
+    plan = ["affinity", "plan", "--from", str(host), "--json"]
+    for words, cpu in (([], 0), (["--graph", str(graph)], 1)):
+        assert run_command([*plan, *words]) == 0
+        (pin,) = json.loads(capsys.readouterr().out)["pins"]
+        assert pin["cpus"] == [cpu]

@@ -88,6 +88,10 @@ def test_a_site_s_own_parameters_are_set_too() -> None:
         ("jobid_var", "1\nExecStart=/bin/sh", False),
         ("", "1", False),
         ("debug", "", False),
+        ("debug", None, False),
+        ("debug", True, False),
+        ("-P", "1", False),
+        ("mgc.MGC10.0.0.1@tcp.active", "1", True),
     ],
 )
 def test_what_is_no_parameter_is_refused(name: str, value: object, taken: bool) -> None:

@@ -81,10 +81,11 @@ def test_a_plain_lab_leaves_the_class_archive_of_others_alone(spec: LabSpec) -> 
     assert moved.archive.file == spec.archive.file
 
 
-def test_labs_of_two_jdks_have_an_archive_each(spec: LabSpec) -> None:
-    other = spec.model_copy(update={"java_home": Path("/opt/jdk")})
-    assert other.archive.file.parent.name == "plugins-opt-jdk"
-    assert spec.archive.file.parent.name == "plugins-jdk"
+def test_labs_of_two_jdks_have_an_archive_each(spec: LabSpec, tmp_path: Path) -> None:
+    jdks = [tmp_path / "17/jdk", tmp_path / "21/jdk"]
+    archives = [spec.model_copy(update={"java_home": jdk}).archive.file.parent for jdk in jdks]
+    assert all(archive.name.startswith("plugins-jdk-") for archive in archives)
+    assert archives[0] != archives[1]
 
 
 def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:

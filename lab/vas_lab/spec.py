@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from enum import StrEnum
@@ -76,7 +77,9 @@ class LabSpec(BaseModel):
         Labs of another JDK have others, for the same reason.
         """
         kind = "hadoop" if self.plugin_jar is None else "plugins"
-        return ClassArchive(_CDS / "-".join((kind, *self.java_home.resolve().parts[1:])))
+        home = self.java_home.resolve()
+        digest = hashlib.sha256(bytes(home)).hexdigest()[:8]
+        return ClassArchive(_CDS / f"{kind}-{home.name}-{digest}")
 
     @property
     def ingredients(self) -> Ingredients:

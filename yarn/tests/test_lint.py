@@ -85,6 +85,20 @@ def test_a_contradiction_is_found_alone(properties: dict[str, str], key: str) ->
 @pytest.mark.parametrize(
     "properties",
     [
+        {
+            "yarn.scheduler.maximum-allocation-mb": "1024",
+            "yarn.app.mapreduce.am.resource.memory-mb": "1024",
+        },
+        {
+            "yarn.scheduler.maximum-allocation-vcores": "4",
+            "mapreduce.reduce.cpu.vcores": "8",
+            "mapreduce.job.reduces": "0",
+        },
+        {
+            "yarn.scheduler.maximum-allocation-vcores": "4",
+            "mapreduce.map.cpu.vcores": "8",
+            "mapreduce.map.resource.vcores": "4",
+        },
         {},
         VAS | {"fs.defaultFS": "lustre:///"},
         VAS | {"mapreduce.job.tags": "nightly, vas-shuffle"},

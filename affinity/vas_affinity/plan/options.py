@@ -79,7 +79,7 @@ class Planned:
 thread_options = shared(
     "threads",
     ThreadOptions,
-    click.option("--graph", type=_FILE, help="Communication, by `vas affinity graph`."),
+    click.option("--graph", type=_FILE, help="Communication and disks, by `vas affinity graph`."),
     click.option("--distances", type=_FILE, help="Distances, by `vas affinity measure`."),
     click.option("--io", "io_pattern", metavar="REGEX", help="Keys of threads that do I/O."),
     click.option("--only", metavar="REGEX", help="Keys of the threads to place; others stay."),

@@ -102,7 +102,9 @@ def _unknown(threads: tuple[Entity, ...], known: ThreadPlanInput) -> list[str]:
     if unmeasured:
         notes.append(f"{unmeasured} threads' CPU use is not known: taken for always active")
     if not known.graph:
-        notes.append("no communication graph is given: how near threads are to each other is free")
+        notes.append(
+            "no pair of threads is known to communicate: how near they are to each other is free"
+        )
     return notes
 
 

@@ -3,9 +3,9 @@
 //   pipeline STAGES SECONDS pipe|futex MESSAGES BYTES [CPU,CPU,...]
 //
 // MESSAGES are under way at once; a stage reads and writes all BYTES of each. With a list of CPUs
-// stage n stays on the n-th. Prints a line for each count, NAME VALUE: how often a stage changed its
-// CPU, per second, and of the messages that were handed on, the share that the next stage took on
-// another memory node. Its last line is how many messages went once around, per second.
+// stage n stays on the n-th. Prints a line for each count, NAME VALUE: how often a stage took a
+// message on another CPU than the one before, per second, and the share of messages that the next
+// stage took on another memory node. Its last line is how many messages went once around, per second.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ static struct stage stages[MOST_STAGES];
 static int stage_count, message_count, by_pipe;
 static size_t message_words;
 static unsigned long *payload[MOST_MESSAGES];
-static unsigned left_node[MOST_MESSAGES];  // where a message was handed on last
+static unsigned left_node[MOST_MESSAGES];  // the memory node of the stage that had it last
 static atomic_ulong rounds;
 
 static void fail(const char *what) {
@@ -82,7 +82,8 @@ static void *work(void *argument) {
         CPU_SET(self->cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) != 0) fail("sched_setaffinity");
     }
-    unsigned last_cpu = 0, cpu = 0, node = 0;
+    unsigned last_cpu, cpu, node;
+    if (getcpu(&last_cpu, &node) != 0) fail("getcpu");
     for (;;) {
         int message = take(self);
         if (getcpu(&cpu, &node) != 0) fail("getcpu");

@@ -20,9 +20,13 @@ def print_arms(metric: str, summaries: Mapping[str, Summary]) -> None:
 
 def print_counts(counts: Mapping[str, Mapping[str, float]]) -> None:
     """Prints a row for each arm: the means of what its runs counted."""
+    names = list(dict.fromkeys(name for of in counts.values() for name in of))
     print_table(
-        ("arm", *(noun_of(name) for name in next(iter(counts.values())))),
-        ((arm, *(f"{value:.3g}" for value in of.values())) for arm, of in counts.items()),
+        ("arm", *map(noun_of, names)),
+        (
+            (arm, *(f"{of[name]:,.2f}" if name in of else "-" for name in names))
+            for arm, of in counts.items()
+        ),
     )
 
 

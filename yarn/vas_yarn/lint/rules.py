@@ -39,6 +39,8 @@ _NUMBERS = (
     "mapreduce.reduce.memory.mb",
     "mapreduce.map.cpu.vcores",
     "mapreduce.reduce.cpu.vcores",
+    "yarn.app.mapreduce.am.resource.mb",
+    "yarn.app.mapreduce.am.resource.cpu-vcores",
     "mapreduce.job.reduces",
 )
 _ON_LUSTRE = {"dfs.blocksize": "vas.lustre.block-size", "dfs.block.size": "vas.lustre.block-size"}

@@ -141,16 +141,16 @@ def assemble_completion(offsets: DiskOffsets, flags_map: int) -> bytes:
 
 
 def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
-    """Returns the program that sets a CPU's flag at an entry, or clears it at an exit, and with it
-    what was completed within."""
+    """Returns the program that sets a CPU's flag at an entry, or clears it at an exit. Either ends
+    what the CPU has completed: what another handler wakes is not the disk's doing."""
     a = _Assembler()
     _find_flags(a, flags_map)
     a.put(_LOAD64, _R1, _R0)
+    a.put(_MOV32, _R1, _R1)
     if entry:
         a.put(_OR_IMMEDIATE, _R1, value=bit)
     else:
         a.put(_AND_IMMEDIATE, _R1, value=~bit)
-        a.put(_MOV32, _R1, _R1)
     a.put(_STORE64, _R0, _R1)
     _end(a)
     return a.assembled()

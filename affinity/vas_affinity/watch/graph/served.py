@@ -16,6 +16,8 @@ from vas_affinity.watch.graph.weights import Who
 _LEAST_SHARE = 0.9
 """Of the times that disks woke a thread: with less it serves several."""
 _LEAST_PER_SECOND = 1.0
+_FEWEST = 10
+"""Wake-ups that were counted, however short the time was."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,6 @@ def served_devices(
                 devices[device] += count
         for device, count in devices.most_common(1):
             is_one = count >= _LEAST_SHARE * by_disk.total()
-            if is_one and count >= _LEAST_PER_SECOND * seconds:
+            if is_one and count >= max(_FEWEST, _LEAST_PER_SECOND * seconds):
                 found[who[tid].key] = ServedDevice(device, count / seconds)
     return found

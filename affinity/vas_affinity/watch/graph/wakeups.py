@@ -159,7 +159,7 @@ def _codes(offsets: Offsets, disks: DiskOffsets | None, maps: Maps) -> dict[str,
     marks = {
         f"{name}_{end}": assemble_mark(maps.flags, bit, entry=end == "entry")
         for name, bit in MARKS.items()
-        for end in ("entry", "exit")
+        for end in ("exit", "entry")  # in this order: no flag is set that nothing clears
     }
     counts = {_TRACEPOINT: assemble_count(offsets, maps)}
     if disks is not None:
