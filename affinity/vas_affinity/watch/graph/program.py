@@ -49,7 +49,7 @@ MINOR_BITS = 20
 
 @dataclass(frozen=True)
 class DiskOffsets:
-    """Where a completed request says its disk's number: the offsets in bytes of the pointers that
+    """The place of a disk's number in a completed request: the offsets in bytes of the pointers that
     lead from `struct request` to `struct gendisk`, and of two members there."""
 
     pointers: tuple[int, ...]
