@@ -49,8 +49,8 @@ MINOR_BITS = 20
 
 @dataclass(frozen=True)
 class DiskOffsets:
-    """The place of a disk's number in a completed request: the offsets in bytes of the pointers that
-    lead from `struct request` to `struct gendisk`, and of two members there."""
+    """The place of a disk's number in a completed request: the offsets in bytes of the pointers
+    that lead from `struct request` to `struct gendisk`, and of two members there."""
 
     pointers: tuple[int, ...]
     major: int
